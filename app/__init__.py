@@ -1,0 +1,1 @@
+"""The portal: HTTP API and pages. Never sees hidden cases, never runs submitted code."""

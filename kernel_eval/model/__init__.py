@@ -1,0 +1,82 @@
+"""Frozen nouns of the judge. Imports neither torch nor numpy."""
+
+from kernel_eval.model.anchor import UNITS, Anchor, AnchorSet, Bottleneck, Limit, Provenance
+from kernel_eval.model.candidate import Build, Candidate
+from kernel_eval.model.case import (
+    Attribute,
+    Case,
+    InputShape,
+    RangeKind,
+    Shape,
+    Split,
+    ValueRange,
+    element_count,
+    tensor_shapes,
+)
+from kernel_eval.model.events import (
+    BuildFinished,
+    BuildStarted,
+    CaseJudged,
+    Event,
+    OperatorFinished,
+    OperatorStarted,
+)
+from kernel_eval.model.flag import Flag, FlagId, Severity
+from kernel_eval.model.measurement import Measurement, MeasurementState
+from kernel_eval.model.operator import AttributeSpec, Comparator, InputSpec, Level, Operator, OutputSpec
+from kernel_eval.model.report import Report
+from kernel_eval.model.result import CaseResult, Comparison, OperatorResult, Worst
+from kernel_eval.model.suite import Suite
+from kernel_eval.model.tensor import ITEM_BYTES, ArgumentSpec, CallSpec, ResultSpec, TensorSpec
+from kernel_eval.model.verdict import PRECEDENCE, Verdict, strongest
+
+__all__ = [
+    "ITEM_BYTES",
+    "PRECEDENCE",
+    "UNITS",
+    "Anchor",
+    "AnchorSet",
+    "ArgumentSpec",
+    "Attribute",
+    "AttributeSpec",
+    "Bottleneck",
+    "Build",
+    "BuildFinished",
+    "BuildStarted",
+    "CallSpec",
+    "Candidate",
+    "Case",
+    "CaseJudged",
+    "CaseResult",
+    "Comparator",
+    "Comparison",
+    "Event",
+    "Flag",
+    "FlagId",
+    "InputShape",
+    "InputSpec",
+    "Level",
+    "Limit",
+    "Measurement",
+    "MeasurementState",
+    "Operator",
+    "OperatorFinished",
+    "OperatorResult",
+    "OperatorStarted",
+    "OutputSpec",
+    "Provenance",
+    "RangeKind",
+    "Report",
+    "ResultSpec",
+    "Severity",
+    "Shape",
+    "Split",
+    "Suite",
+    "TensorSpec",
+    "ValueRange",
+    "Verdict",
+    "Worst",
+    "element_count",
+    "strongest",
+    "tensor_shapes",
+]

@@ -1,0 +1,84 @@
+"""An operator of a suite: its signature, rules and place, as declared in `proto.yaml`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+
+class Level(StrEnum):
+    """Level of difficulty, as the paper names them."""
+
+    L1 = "L1"
+    L2 = "L2"
+    L3 = "L3"
+    L4 = "L4"
+
+
+class Comparator(StrEnum):
+    """How one output is compared with its golden."""
+
+    NUMERIC = "numeric"
+    """Floats by relative error, integers and bool exactly (`judging.md` section 1)."""
+    IGNORED = "ignored"
+    """Declared `compare: false`: structure only."""
+
+
+@dataclass(frozen=True)
+class InputSpec:
+    """One input of an operator. `dtypes` are torch dtype names without the prefix."""
+
+    name: str
+    dtypes: tuple[str, ...]
+    optional: bool = False
+    tensor_list: bool = False
+
+
+@dataclass(frozen=True)
+class AttributeSpec:
+    """One attribute: `type` is `int`, `float`, `str` or `bool`; `default` None means required."""
+
+    name: str
+    type: str
+    default: int | float | str | bool | None = None
+    allowed: tuple[int | float | str | bool, ...] = ()
+
+
+@dataclass(frozen=True)
+class OutputSpec:
+    """One output. `dtype` is a dtype name, or `same as <input>`."""
+
+    name: str
+    dtype: str
+    tensor_list: bool = False
+    comparator: Comparator = Comparator.NUMERIC
+    non_finite: bool = True
+    """Whether the golden may yield NaN or Inf from the declared inputs."""
+
+
+@dataclass(frozen=True)
+class Operator:
+    """A declared operator.
+
+    `name` is the folder's name in snake case and the key everywhere; `function`
+    is the schema's function name under which a candidate exports it.
+    `thresholds` overrides τ per output dtype. `title` is the CamelCase name.
+    """
+
+    name: str
+    title: str
+    function: str
+    level: Level
+    category: str
+    schema: str
+    inputs: tuple[InputSpec, ...]
+    attributes: tuple[AttributeSpec, ...]
+    outputs: tuple[OutputSpec, ...]
+    folder: Path
+    thresholds: Mapping[str, float] = field(default_factory=dict)
+    threshold_reason: str = ""
+    same_precision_relief: bool = False
+    in_place: bool = False
+    """Whether the operator writes into its inputs, so that the child maps them privately."""

@@ -1,0 +1,1 @@
+"""One-command stack: PostgreSQL, Valkey, API, worker and sweeper as child processes."""
