@@ -13,6 +13,7 @@ from kernel_eval.model.case import (
     element_count,
     tensor_shapes,
 )
+from kernel_eval.model.claim import Claim, Container, TensorClaim
 from kernel_eval.model.events import (
     BuildFinished,
     BuildStarted,
@@ -48,8 +49,10 @@ __all__ = [
     "Case",
     "CaseJudged",
     "CaseResult",
+    "Claim",
     "Comparator",
     "Comparison",
+    "Container",
     "Event",
     "Flag",
     "FlagId",
@@ -72,6 +75,7 @@ __all__ = [
     "Shape",
     "Split",
     "Suite",
+    "TensorClaim",
     "TensorSpec",
     "ValueRange",
     "Verdict",

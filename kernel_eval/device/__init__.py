@@ -1,0 +1,1 @@
+"""Devices on which operators run. `device.npu` is the only importer of torch_npu."""
