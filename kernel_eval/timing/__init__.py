@@ -1,0 +1,1 @@
+"""How a time is planned, taken and summed up."""

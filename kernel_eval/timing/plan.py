@@ -1,0 +1,85 @@
+"""What one timed batch consists of: how many buffers, which are known, in what order, for how long at most.
+
+Rules: `docs/spec/`, timing. Pure arithmetic; randomness comes in as an argument.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import dataclass
+
+BATCH_US = 5_000.0
+"""A batch should take at least this long, so that the clock and the wake-up cost little."""
+
+BATCH_CEILING_US = 20_000.0
+"""The cache rule never stretches a batch beyond this: slow calls gain nothing from a larger pool."""
+
+CACHE_MULTIPLE = 4
+"""Footprint of a pool, in last-level caches, from which on main memory is the bound."""
+
+POOL_BYTES = 256 << 20
+"""Largest footprint of a pool, inputs and outputs together."""
+
+CALL_CEILING = 1024
+"""Most calls of one batch; beyond that, buffers of a few bytes would fill the time of the judge alone."""
+
+KNOWN = 4
+"""V: inputs of a pool whose goldens are known and whose outputs are verified in every process."""
+
+LEAST_LIMIT_S = 10.0
+LIMIT_FACTOR = 20.0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A pool of `count` buffers; those with index below `known` have goldens (trial = index)."""
+
+    count: int
+    known: int
+    bytes_per_call: int
+
+    @property
+    def pool_bytes(self) -> int:
+        """Bytes one batch touches: inputs and outputs of all calls."""
+        return self.count * self.bytes_per_call
+
+
+def pool_count(call_us: float, bytes_per_call: int, llc_bytes: int) -> int:
+    """n of the timing rules: max(5 ms / T, 4 x cache / bytes), within 256 MiB of buffers; at least 2.
+
+    `call_us` is an estimate of one call's time. The cache's share stops where
+    the batch would take longer than 20 ms, and no batch has more than 1,024 calls.
+    """
+    call_us = max(call_us, 1e-3)
+    size = max(bytes_per_call, 1)
+    by_time = math.ceil(BATCH_US / call_us)
+    by_cache = min(math.ceil(CACHE_MULTIPLE * llc_bytes / size), math.ceil(BATCH_CEILING_US / call_us))
+    return max(2, min(max(by_time, by_cache), POOL_BYTES // size, CALL_CEILING))
+
+
+def make_plan(call_us: float, bytes_per_call: int, llc_bytes: int) -> Plan:
+    """The plan of one case; of a pool of two, both inputs are known."""
+    count = pool_count(call_us, bytes_per_call, llc_bytes)
+    return Plan(count, min(KNOWN, count), bytes_per_call)
+
+
+def play_order(plan: Plan, randomness: random.Random, length: int | None = None) -> tuple[int, ...]:
+    """A fresh order of the pool's buffers with a known input last.
+
+    `length` shortens the batch for the cross-check; known inputs stay in it as far as it is long enough,
+    so that a short batch is verified like a long one.
+    """
+    known = list(range(plan.known))
+    last = randomness.choice(known)
+    known.remove(last)
+    decoys = list(range(plan.known, plan.count))
+    randomness.shuffle(decoys)
+    rest = (known + decoys)[: (length or plan.count) - 1]
+    randomness.shuffle(rest)
+    return (*rest, last)
+
+
+def batch_limit_s(baseline_us: float, calls: int) -> float:
+    """Seconds after which a batch is timed out: max(10 s, 20 x T_base x calls)."""
+    return max(LEAST_LIMIT_S, LIMIT_FACTOR * baseline_us * 1e-6 * calls)
