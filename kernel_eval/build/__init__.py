@@ -1,0 +1,1 @@
+"""From an upload to an importable package: archive rules, the build box, wheels, quarantine."""
