@@ -52,7 +52,12 @@ class Comparison:
 
 @dataclass(frozen=True)
 class CaseResult:
-    """Everything known of one case. `hap` is s, uncapped; `published_hap` is what counts now."""
+    """Everything known of one case. `hap` is s, uncapped; `published_hap` is what counts now.
+
+    `baseline` is the one measured beside the candidate; `anchor_us` the recorded
+    baseline that stands in where none was measured. `attempted` tells whether some
+    output varied where its golden varies; None where that can't be told.
+    """
 
     operator: str
     case_id: int
@@ -68,6 +73,8 @@ class CaseResult:
     published_hap: float | None = None
     flags: tuple[Flag, ...] = ()
     seconds: float = 0.0
+    anchor_us: float | None = None
+    attempted: bool | None = None
 
     @property
     def accepted(self) -> bool:
