@@ -4,6 +4,7 @@
     ├── UsageError        the caller asked for something impossible (exit 2)
     │   ├── SuiteInvalid  a task set has faults; carries all of them
     │   └── ArchiveRefused  an upload breaks archive rules; carries all of them
+    ├── EvaluationStopped  the caller asked to stop; nothing is said of the candidate
     └── InternalError     our fault: never scored, retried, alerts (exit 3)
         ├── SandboxIncomplete  a part of the sandbox is missing; names it and the fix
         ├── GoldenFault   a golden raised, or broke its own declaration
@@ -52,6 +53,10 @@ class SuiteInvalid(Faulty):
 
 class ArchiveRefused(Faulty):
     """An upload breaks the archive rules (`SUB-…`)."""
+
+
+class EvaluationStopped(JudgeError):
+    """The caller's `should_stop` said so between two cases."""
 
 
 class InternalError(JudgeError):

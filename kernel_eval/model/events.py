@@ -43,10 +43,20 @@ class CaseJudged:
 
 
 @dataclass(frozen=True)
+class CaseTimed:
+    """An accepted case was timed; `position` counts from 1 over the operator's accepted cases."""
+
+    result: CaseResult
+    split: Split
+    position: int
+    total: int
+
+
+@dataclass(frozen=True)
 class OperatorFinished:
     """All cases of an operator are judged, timed and scored."""
 
     result: OperatorResult
 
 
-Event = BuildStarted | BuildFinished | OperatorStarted | CaseJudged | OperatorFinished
+Event = BuildStarted | BuildFinished | OperatorStarted | CaseJudged | CaseTimed | OperatorFinished

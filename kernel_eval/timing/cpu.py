@@ -1,0 +1,229 @@
+"""Times one accepted case on CPU: fresh processes in pairs, the judge's clock, every known output verified.
+
+A round prepares all its children first, both boxes' side by side, and only when
+they stand stopped are the inputs written: no process has seen a value before
+its clock runs. Then each plays its one batch, alone, and is dead before its
+outputs are read.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+
+from kernel_eval.errors import NotMeasured
+from kernel_eval.model import CallSpec, Comparison, Measurement, Verdict
+from kernel_eval.runner.box import CaseChild, RunBox
+from kernel_eval.runner.play import Play, PlayStatus
+from kernel_eval.runner.pool import Pool
+from kernel_eval.timing.plan import Plan, batch_limit_s, play_order
+from kernel_eval.timing.statistics import measurement_of, median, narrow_enough
+
+LEAST_PAIRS = 3
+MOST_PAIRS = 7
+NARROW = 0.10
+"""Measuring stops when both intervals are no wider than this share of their medians."""
+UNSTABLE = 0.50
+"""An interval still wider than this after the usual pairs asks for more, and for a flag if they don't help."""
+NONLINEAR = 0.10
+"""A short batch whose time per call is further off than this is suspicious."""
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What the timed cases of one evaluation share. `pause_s` is the rest before each batch."""
+
+    candidate: RunBox
+    baseline: RunBox
+    pool: Pool
+    warmup: int
+    repeat: int
+    pause_s: float
+    randomness: random.Random
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One case to be timed.
+
+    `fill` writes the values of all buffers, decoys freshly drawn; `verify` judges a
+    known buffer's outputs; `overhead_us` gives h of a batch of that many calls;
+    `expected_us` is a rough T_base for the time limit; `seed` fixes the bootstrap.
+    """
+
+    candidate: CallSpec
+    baseline: CallSpec
+    plan: Plan
+    fill: Callable[[Pool], None]
+    verify: Callable[[int], Comparison]
+    overhead_us: Callable[[int], float]
+    expected_us: float
+    seed: int
+
+
+@dataclass
+class Timing:
+    """What came of timing a case; `verdict` is other than accepted where a timed process failed.
+
+    `play` is the failed one, `comparison` that of a known output that was wrong.
+    `short_us` are the cross-check's samples, `plays` all finished batches of the candidate.
+    """
+
+    verdict: Verdict = Verdict.ACCEPTED
+    candidate: Measurement | None = None
+    baseline: Measurement | None = None
+    play: Play | None = None
+    comparison: Comparison | None = None
+    nonlinear: bool = False
+    unstable: bool = False
+    candidate_us: list[float] = field(default_factory=list)
+    baseline_us: list[float] = field(default_factory=list)
+    short_us: list[float] = field(default_factory=list)
+    plays: list[Play] = field(default_factory=list)
+
+    @property
+    def failed(self) -> bool:
+        """Whether the candidate failed in a timed process."""
+        return self.verdict is not Verdict.ACCEPTED
+
+
+@dataclass(frozen=True)
+class _Lane:
+    """One child of a round: where its sample goes and which buffers it plays."""
+
+    child: CaseChild
+    is_candidate: bool
+    order: tuple[int, ...]
+    samples: list[float]
+
+
+def measure(bench: Bench, subject: Subject) -> Timing:
+    """Time the case. Raises `NotMeasured` where the fault is ours: no baseline, or no usable time."""
+    timing = Timing()
+    _round(bench, subject, timing, pairs=min(LEAST_PAIRS, bench.repeat), shorts=1)
+    while not timing.failed and (pairs := _more_pairs(bench, subject, timing)):
+        _round(bench, subject, timing, pairs, shorts=0)
+    if not timing.failed and _suspicious(timing):
+        _round(bench, subject, timing, pairs=2, shorts=3)
+        timing.nonlinear = not timing.failed and _suspicious(timing)
+    if not timing.failed:
+        timing.candidate = measurement_of(timing.candidate_us, subject.plan.count, subject.seed)
+        timing.baseline = measurement_of(timing.baseline_us, subject.plan.count, subject.seed)
+        timing.unstable = not _narrow(timing, subject.seed, UNSTABLE) and len(timing.candidate_us) >= LEAST_PAIRS
+    return timing
+
+
+def _more_pairs(bench: Bench, subject: Subject, timing: Timing) -> int:
+    done = len(timing.candidate_us)
+    if done < bench.repeat:
+        return 0 if _narrow(timing, subject.seed, NARROW) else bench.repeat - done
+    if done < MOST_PAIRS and bench.repeat >= LEAST_PAIRS and not _narrow(timing, subject.seed, UNSTABLE):
+        return MOST_PAIRS - done
+    return 0
+
+
+def _narrow(timing: Timing, seed: int, width: float) -> bool:
+    return narrow_enough(timing.candidate_us, seed, width) and narrow_enough(timing.baseline_us, seed, width)
+
+
+def _suspicious(timing: Timing) -> bool:
+    """Whether short batches differ by more than the bound, and by more than the long ones among themselves."""
+    if not timing.short_us:
+        return False
+    short, centre = median(timing.short_us), median(timing.candidate_us)
+    outside = short < min(timing.candidate_us) or short > max(timing.candidate_us)
+    return outside and abs(short - centre) > NONLINEAR * centre
+
+
+def _round(bench: Bench, subject: Subject, timing: Timing, pairs: int, shorts: int) -> None:
+    with ExitStack() as stack:
+        bench.pool.lay_out(subject.candidate, subject.plan.count)
+        _clear(bench.pool, subject.plan.count)
+        lanes = [_lane(bench, subject, timing, kind) for kind in _kinds(bench.randomness, pairs, shorts)]
+        for lane in lanes:
+            stack.callback(lane.child.close)
+        if not _all_ready(lanes, timing):
+            return
+        subject.fill(bench.pool)
+        for lane in lanes:
+            _play(bench, subject, timing, lane)
+            if timing.failed:
+                return
+
+
+def _clear(pool: Pool, count: int) -> None:
+    """Remove the values of an earlier round, so that a preparing child can't work ahead."""
+    for index in range(count):
+        for tensor in pool.inputs(index):
+            tensor.zero_()
+
+
+def _kinds(randomness: random.Random, pairs: int, shorts: int) -> list[str]:
+    """The order of a round: pairs interleaved, either first at random, the short batches among them."""
+    kinds: list[str] = []
+    for _ in range(pairs):
+        kinds += randomness.sample(("candidate", "baseline"), 2)
+    for _ in range(shorts):
+        kinds.insert(randomness.randrange(len(kinds) + 1), "short")
+    return kinds
+
+
+def _lane(bench: Bench, subject: Subject, timing: Timing, kind: str) -> _Lane:
+    length = max(subject.plan.count // 2, 1) if kind == "short" else None
+    order = play_order(subject.plan, bench.randomness, length)
+    is_baseline = kind == "baseline"
+    box, call = (bench.baseline, subject.baseline) if is_baseline else (bench.candidate, subject.candidate)
+    samples = {"candidate": timing.candidate_us, "baseline": timing.baseline_us, "short": timing.short_us}[kind]
+    return _Lane(box.spawn(call, bench.pool, order, bench.warmup), not is_baseline, order, samples)
+
+
+def _all_ready(lanes: Sequence[_Lane], timing: Timing) -> bool:
+    for lane in lanes:
+        failure = lane.child.ready().failure
+        if failure is None:
+            continue
+        if not lane.is_candidate:
+            raise NotMeasured(f"the baseline could not be prepared: {failure.status} {failure.detail}")
+        _fail(timing, failure)
+        return False
+    return True
+
+
+def _fail(timing: Timing, play: Play) -> None:
+    timing.verdict = play.status.verdict or Verdict.CRASHED
+    timing.play = play
+
+
+def _play(bench: Bench, subject: Subject, timing: Timing, lane: _Lane) -> None:
+    bench.pool.poison()
+    time.sleep(bench.pause_s)
+    play = lane.child.run(batch_limit_s(subject.expected_us, len(lane.order)))
+    if play.status is not PlayStatus.OK:
+        if not lane.is_candidate:
+            raise NotMeasured(f"the baseline failed while timed: {play.status} {play.detail}")
+        _fail(timing, play)
+        return
+    if lane.is_candidate:
+        timing.plays.append(play)
+        _verify(subject, timing, lane)
+    lane.samples.append(_sample_us(play, subject, len(lane.order)))
+
+
+def _verify(subject: Subject, timing: Timing, lane: _Lane) -> None:
+    for index in lane.order:
+        if index < subject.plan.known:
+            comparison = subject.verify(index)
+            if not comparison.accepted:
+                timing.verdict, timing.comparison = comparison.verdict, comparison
+                return
+
+
+def _sample_us(play: Play, subject: Subject, calls: int) -> float:
+    """(T(n) − h) / n. A batch that costs no more than an empty one counts its hundredth part: the least told apart."""
+    if play.elapsed_ns is None:
+        raise NotMeasured("the batch was done, but its end was not clocked")
+    elapsed_us = play.elapsed_ns / 1e3
+    return max(elapsed_us - subject.overhead_us(calls), elapsed_us / 100) / calls
