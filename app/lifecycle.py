@@ -55,7 +55,11 @@ SETTLED: frozenset[SubmissionStatus] = frozenset({_S.PUBLISHED, _S.HELD, _S.FAIL
 """Nothing more happens to these by itself."""
 
 
-class TransitionRefused(Exception):
+class LifecycleError(Exception):
+    """A fault of ours: something treats a status as what it is not."""
+
+
+class TransitionRefused(LifecycleError):
     """A status was asked to move where the table has no way."""
 
     def __init__(self, current: StrEnum, target: StrEnum) -> None:

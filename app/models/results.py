@@ -31,7 +31,9 @@ class OperatorResult(Base):
 
     Axes and `hidden_passed_coarse` (per cent in steps of 5, rounded down) come from
     `app.runs.coarse`; `noise` is the half width of the score's uncertainty in points.
-    `message` and `log_excerpt` stem from the build and from public cases.
+    `source` is the digest of the operator's sources: runs of the same sources are one
+    attempt measured several times. `message` and `log_excerpt` stem from the build
+    and from public cases.
     """
 
     __tablename__ = "operator_results"
@@ -40,6 +42,7 @@ class OperatorResult(Base):
     run_id: Mapped[int] = mapped_column(ForeignKey("runs.id"))
     operator: Mapped[str]
     level: Mapped[str]
+    source: Mapped[str]
     verdict: Mapped[str]
     score: Mapped[float | None]
     noise: Mapped[float] = mapped_column(default=0.0)

@@ -282,7 +282,7 @@ def _results() -> None:
         "operator_results",
         _column("id", _INT, primary_key=True),
         _column("run_id", _INT, sa.ForeignKey("runs.id")),
-        *_columns(_TEXT, "operator level verdict"),
+        *_columns(_TEXT, "operator level source verdict"),
         _column("score", _FLOAT, nullable=True),
         _column("noise", _FLOAT),
         _column("compile_points", _FLOAT, nullable=True),

@@ -1,0 +1,1 @@
+"""Runs: queued, leased, judged, recorded, published."""

@@ -1,0 +1,1 @@
+"""Submissions: received, shown, waited for, cancelled."""
