@@ -48,10 +48,16 @@ class AttributeSpec:
 
 @dataclass(frozen=True)
 class OutputSpec:
-    """One output. `dtype` is a dtype name, or `same as <input>`."""
+    """One output. `dtype` is a dtype name, or `same as <input>`.
+
+    `shape` is `same as <input>`, `scalar` (0-dim; one per tensor of the first
+    input where it is a list), or `golden`: the golden's file has a function
+    `result_shapes(**shapes, **attributes)` that returns one entry per output.
+    """
 
     name: str
     dtype: str
+    shape: str = "golden"
     tensor_list: bool = False
     comparator: Comparator = Comparator.NUMERIC
     non_finite: bool = True
