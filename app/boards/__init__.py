@@ -1,0 +1,1 @@
+"""Boards: a suite on a hardware, and who stands where on it."""

@@ -1,0 +1,1 @@
+"""Entries: what a user stands on boards with."""

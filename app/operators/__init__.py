@@ -1,0 +1,1 @@
+"""Operators of a suite and their public cases."""

@@ -1,0 +1,1 @@
+"""Evaluation hosts and how they are."""
