@@ -1,0 +1,65 @@
+"""Faults of a form, each tied to its field, with the archive rules in the reader's language."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from app.web.svg.markup import Gettext
+from app.web.translation import mark as N_  # noqa: N812 - the name the catalogue tools look for
+from kernel_eval.errors import Fault
+
+
+@dataclass(frozen=True)
+class FormFault:
+    """One fault: its rule, where it is, what to do, and the id of the field it belongs to ("" for none)."""
+
+    rule: str
+    where: str
+    message: str
+    field: str
+
+
+ARCHIVE_RULES: Final[Mapping[str, str]] = {
+    "SUB-001": N_("This is no archive we know. Pack the folder as .tar, .tar.gz, .tar.xz, .tar.zst or .zip."),
+    "SUB-002": N_("The content is another format than the file's name says. Rename it, or pack it again."),
+    "SUB-003": N_("The archive is empty."),
+    "SUB-004": N_("The archive is too large. Leave build output and data out."),
+    "SUB-005": N_("The archive is damaged or cut off. Pack it and upload it again."),
+    "SUB-006": N_("The archive has too many entries."),
+    "SUB-007": N_("Unpacked it is too large."),
+    "SUB-008": N_("It unpacks to far more than its own size."),
+    "SUB-009": N_("Absolute paths are not allowed."),
+    "SUB-010": N_("Paths must not lead upwards with “..”."),
+    "SUB-011": N_("Links are not allowed; put the file itself in."),
+    "SUB-012": N_("Only regular files and folders are allowed."),
+    "SUB-013": N_("Files with setuid or setgid bits are not allowed."),
+    "SUB-014": N_("A name is not valid UTF-8."),
+    "SUB-015": N_("A name has characters that are not allowed."),
+    "SUB-016": N_("A name or path is too long."),
+    "SUB-017": N_("Folders are nested too deeply."),
+    "SUB-018": N_("Two names are the same, or differ only in case."),
+    "SUB-019": N_("A name is used as a file and as a folder."),
+    "SUB-020": N_("Sparse files are not allowed."),
+    "SUB-021": N_("Encrypted archives cannot be read."),
+    "SUB-022": N_("The zip uses a method that we do not read; pack it with deflate."),
+    "SUB-023": N_("There is neither build.sh nor dist/ at the top."),
+    "SUB-024": N_("There are several folders at the top; put everything into one."),
+    "SUB-025": N_("build.sh must be a regular, non-empty file."),
+    "SUB-026": N_("There is data after the end of the archive."),
+}
+
+
+def form_fault(fault: Fault, fields: Mapping[str, str], _: Gettext) -> FormFault:
+    """A service's fault for a form whose `fields` map the fault's place to its label.
+
+    Where the reader's language has a sentence for the rule, it comes first and
+    the exact message stays behind it.
+    """
+    rule = ARCHIVE_RULES.get(fault.rule)
+    translated = _(rule) if rule else ""
+    message = fault.message if not rule or translated == rule else f"{translated} ({fault.message})"
+    field = "file" if rule else fault.where if fault.where in fields else ""
+    where = fields.get(fault.where, fault.where)
+    return FormFault(fault.rule if rule else "", where, message, field)

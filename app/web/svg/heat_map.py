@@ -1,0 +1,119 @@
+"""The heat map: operators down, entries across, coloured by HAP, a glyph where there is no time to show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from markupsafe import Markup
+
+from app.web.figures import hap
+from app.web.svg.markup import Gettext, element, picture, text
+from app.web.svg.scale import hap_class
+
+LABEL_WIDTH: Final = 208.0
+LEVEL_WIDTH: Final = 32.0
+MOST_CELL_WIDTH: Final = 96.0
+LEAST_CELL_WIDTH: Final = 44.0
+MAP_WIDTH: Final = 1136.0
+ROW: Final = 26.0
+HEAD: Final = 30.0
+LEGEND: Final = 44.0
+CELL_GAP: Final = 2.0
+
+
+@dataclass(frozen=True)
+class HeatCell:
+    """One operator of one entry: its HAP, or a glyph; `sentence` is what a screen reader says."""
+
+    hap: float | None
+    glyph: str
+    sentence: str
+    href: str | None
+
+
+@dataclass(frozen=True)
+class HeatRow:
+    """One operator: its level and a cell per column."""
+
+    level: str
+    operator: str
+    cells: tuple[HeatCell, ...]
+
+
+def heat_map(title: str, columns: Sequence[str], rows: Sequence[HeatRow], _: Gettext) -> Markup:
+    """The map as an SVG grid; `columns` are short names. Its cells are links, one of which takes the tab stop."""
+    left = LEVEL_WIDTH + LABEL_WIDTH
+    cell = _cell_width(len(columns))
+    heads = [
+        text(name, left + cell * (index + 0.5), HEAD - 10, class_="head", anchor="middle")
+        for index, name in enumerate(columns)
+    ]
+    parts = [element("g", *heads)]
+    parts.extend(_row(row, rows[index - 1].level if index else "", index, cell) for index, row in enumerate(rows))
+    bottom = HEAD + ROW * len(rows)
+    parts.append(_legend(bottom + 16, _))
+    width = max(left + cell * len(columns), 640.0)
+    return picture(title, width, bottom + LEGEND, _hatching(), *parts, class_="heat-map", role="grid")
+
+
+def _cell_width(columns: int) -> float:
+    room = (MAP_WIDTH - LEVEL_WIDTH - LABEL_WIDTH) / max(columns, 1)
+    return max(min(room, MOST_CELL_WIDTH), LEAST_CELL_WIDTH)
+
+
+def _hatching() -> Markup:
+    stripe = element("path", d="M-1 1l2-2M0 6l6-6M5 7l2-2", class_="hatch-line")
+    ground = element("rect", width=6, height=6, class_="hatch-ground")
+    pattern = element("pattern", ground, stripe, id="hap-over", width=6, height=6, pattern_units="userSpaceOnUse")
+    return element("defs", pattern)
+
+
+def _row(row: HeatRow, level_above: str, index: int, cell: float) -> Markup:
+    top = HEAD + ROW * index
+    left = LEVEL_WIDTH + LABEL_WIDTH
+    parts = [text(row.operator, LEVEL_WIDTH, top + ROW / 2 + 4, class_="label")]
+    if row.level != level_above:
+        parts.append(text(row.level, 0, top + ROW / 2 + 4, class_="level"))
+    for column, content in enumerate(row.cells):
+        parts.append(_cell(content, left + cell * column, top, cell, first=index == 0 and column == 0))
+    return element("g", *parts, role="row")
+
+
+def _cell(content: HeatCell, x: float, y: float, width: float, first: bool) -> Markup:
+    colour = hap_class(content.hap) if not content.glyph else "hap-none"
+    label = content.glyph or hap(content.hap)
+    inside = (
+        element("title", content.sentence),
+        element("rect", x=x, y=y, width=width - CELL_GAP, height=ROW - CELL_GAP, class_=colour),
+        text(label, x + (width - CELL_GAP) / 2, y + ROW / 2 + 3, class_=f"on-{colour}", anchor="middle"),
+    )
+    name = "g" if content.href is None else "a"
+    return element(
+        name,
+        *inside,
+        href=content.href,
+        role="gridcell",
+        class_="cell",
+        tabindex=0 if first else -1,
+        aria_label=content.sentence,
+    )
+
+
+def _legend(y: float, _: Gettext) -> Markup:
+    width = 22.0
+    swatches = [
+        element("rect", x=LEVEL_WIDTH + LABEL_WIDTH + width * step, y=y, width=width, height=10, class_=f"hap-{step}")
+        for step in range(11)
+    ]
+    left, end = LEVEL_WIDTH + LABEL_WIDTH, LEVEL_WIDTH + LABEL_WIDTH + width * 11
+    notes = (
+        text(_("slow"), left, y + 24, class_="tick"),
+        text(_("baseline 0.5"), left + width * 5.5, y + 24, class_="tick", anchor="middle"),
+        text(_("limit 1.0"), end, y + 24, class_="tick", anchor="end"),
+        element("rect", x=end + 16, y=y, width=width, height=10, class_="hap-over"),
+        text(_("above: under review"), end + 16, y + 24, class_="tick"),
+        text("HAP", left - 8, y + 10, class_="head", anchor="end"),
+    )
+    return element("g", *swatches, *notes, class_="legend", aria_hidden="true")

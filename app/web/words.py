@@ -1,0 +1,146 @@
+"""The words and glyphs of the interface for verdicts, statuses, flags and axes: one place for each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from app.web.translation import mark as N_  # noqa: N812 - the name the catalogue tools look for
+
+NOT_ATTEMPTED: Final = "not_attempted"
+NOT_ATTEMPTED_GLYPH: Final = "–"
+
+VERDICT_GLYPHS: Final[Mapping[str, str]] = {
+    "accepted": "✓",
+    "wrong_values": "×",
+    "wrong_structure": "×",
+    "crashed": "▲",
+    "timed_out": "◷",
+    "out_of_memory": "▲",
+    "load_failed": "⌧",
+    "build_failed": "⌧",
+    "tampered": "⊘",
+    "internal_error": "!",
+    NOT_ATTEMPTED: NOT_ATTEMPTED_GLYPH,
+}
+
+VERDICT_WORDS: Final[Mapping[str, str]] = {
+    "accepted": N_("accepted"),
+    "wrong_values": N_("wrong values"),
+    "wrong_structure": N_("wrong structure"),
+    "crashed": N_("crashed"),
+    "timed_out": N_("timed out"),
+    "out_of_memory": N_("out of memory"),
+    "load_failed": N_("load failed"),
+    "build_failed": N_("build failed"),
+    "tampered": N_("tampered"),
+    "internal_error": N_("our fault"),
+    NOT_ATTEMPTED: N_("not attempted"),
+}
+
+VERDICT_ADVICE: Final[Mapping[str, str]] = {
+    "wrong_values": N_(
+        "Compare your kernel with the operator's formula; `kernel-eval` shows the same element locally."
+    ),
+    "wrong_structure": N_("Return exactly the declared tensors: count, dtype, shape, contiguous, on the right device."),
+    "crashed": N_("Run the case locally with `kernel-eval`; the log excerpt has the signal or the exception."),
+    "timed_out": N_("A case may take ten seconds or twenty times the baseline, whichever is longer."),
+    "out_of_memory": N_("Allocate less: the memory of the box is limited, and temporaries count."),
+    "load_failed": N_("The package was built but could not be imported, or does not export the operator."),
+    "build_failed": N_("`build.sh` ended with an error; the log excerpt shows its last lines."),
+    "tampered": N_("The measuring path was attacked; the operator is void."),
+    "internal_error": N_("This was our fault. It is not scored, costs no quota, and is tried again."),
+}
+
+STATUS_WORDS: Final[Mapping[str, str]] = {
+    "received": N_("received"),
+    "queued": N_("queued"),
+    "running": N_("running"),
+    "published": N_("published"),
+    "held": N_("held for review"),
+    "failed": N_("failed"),
+    "cancelled": N_("cancelled"),
+    "withdrawn": N_("withdrawn"),
+    "finished": N_("finished"),
+    "errored": N_("our fault"),
+}
+
+STATUS_SENTENCES: Final[Mapping[str, str]] = {
+    "received": N_("Your archive is stored. It joins the queue in a moment."),
+    "queued": N_("Waiting for a free judge."),
+    "running": N_("The judge is at work; this page follows it."),
+    "published": N_("Judged and published. This result will not change; a re-run is a new result."),
+    "held": N_("Judged. One or more operators wait for a person's decision before they count on the board."),
+    "failed": N_("This submission could not be judged; the reason stands below."),
+    "cancelled": N_("Cancelled before it was judged. It never counts."),
+    "withdrawn": N_("Withdrawn by its owner. The source is hidden; this page stays."),
+}
+
+FLAG_WORDS: Final[Mapping[str, str]] = {
+    "faster_than_limit": N_("faster than the limit"),
+    "anchor_contradiction": N_("baseline near the limit"),
+    "batch_nonlinear": N_("time does not grow with the batch"),
+    "known_output_mismatch": N_("timed output differs"),
+    "unstable_timing": N_("unstable timing"),
+    "no_attempt": N_("no attempt"),
+    "opaque_binary": N_("opaque binary"),
+    "work_after_done": N_("works after done"),
+    "cpu_above_wall": N_("more CPU time than possible"),
+    "residue": N_("residue"),
+    "source_hint": N_("hint in the source"),
+    "binary_hint": N_("hint in the binary"),
+    "guard_error": N_("a guard failed"),
+}
+
+SEVERITY_WORDS: Final[Mapping[str, str]] = {
+    "note": N_("note"),
+    "review": N_("under review"),
+    "hold": N_("on hold"),
+}
+
+BADGE_WORDS: Final[Mapping[str, str]] = {
+    "provisional": N_("Provisional"),
+    "under_review": N_("Under review"),
+    "verified": N_("Verified"),
+    "opaque_binary": N_("Opaque binary"),
+    "after_deadline": N_("After deadline"),
+    "derived_baseline": N_("Derived baseline"),
+    "practice": N_("Practice"),
+    "held": N_("On hold"),
+}
+
+BADGE_MEANINGS: Final[Mapping[str, str]] = {
+    "provisional": N_("Published, but a flag on a case has not been decided yet"),
+    "under_review": N_("A case is faster than the limit; it counts as exactly the limit until a person decides"),
+    "verified": N_("Reviewed by a person"),
+    "opaque_binary": N_("Submitted as a prebuilt binary; its source was not built here"),
+    "after_deadline": N_("Received after the season's deadline"),
+    "derived_baseline": N_("A baseline was derived from the limit because it could not be measured"),
+    "practice": N_("Public cases only; never ranked"),
+    "held": N_("An operator is withheld until a person decides"),
+}
+
+RULE_WORDS: Final[Mapping[str, str]] = {
+    "first_screen": N_("mean and largest relative error"),
+    "regions": N_("errors by region"),
+    "integers": N_("exact equality"),
+    "special.nan": N_("positions of NaN"),
+    "special.inf": N_("signs of infinities"),
+    "structure": N_("structure of the outputs"),
+    "structure.dtype": N_("dtype of an output"),
+    "structure.shape": N_("shape of an output"),
+    "structure.count": N_("number of outputs"),
+    "structure.type": N_("type of an output"),
+    "structure.contiguous": N_("contiguity of an output"),
+    "structure.device": N_("device of an output"),
+}
+
+
+def glyph(verdict: str) -> str:
+    """A verdict's glyph."""
+    return VERDICT_GLYPHS.get(verdict, "?")
+
+
+def spelled(words: Mapping[str, str], key: str) -> str:
+    """A closed set's word in English; an unknown key is shown as it is, with its underscores opened."""
+    return words.get(key, key.replace("_", " "))
