@@ -1,0 +1,1 @@
+"""Input tensors of a case: deterministic in (seed, case, trial), bit by bit, on every machine and thread count."""

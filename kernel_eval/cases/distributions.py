@@ -1,0 +1,111 @@
+"""Values of one tensor, written into memory the caller owns."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import torch
+
+from kernel_eval.cases.streams import STRETCH, stream, words32, words64
+from kernel_eval.model import RangeKind, ValueRange
+
+BLOCK = 1 << 15
+"""Elements per step, even, so that scratch memory stays in the cache."""
+INFINITE_SHARE = 0.05
+_WORD_STEP = 2.0**-31
+
+
+def fill_tensor(target: torch.Tensor, values: ValueRange, seed: bytes, path: tuple[str | int, ...]) -> None:
+    """Fill a contiguous tensor from the streams at `path` below `seed`."""
+    flat = target.view(-1)
+    for start in range(0, flat.numel(), STRETCH):
+        fill_stretch(flat[start : start + STRETCH], values, seed, (*path, start // STRETCH))
+    finish_tensor(flat, values)
+
+
+def fill_stretch(flat: torch.Tensor, values: ValueRange, seed: bytes, path: tuple[str | int, ...]) -> None:
+    """Fill one stretch; independent of every other stretch."""
+    if values.kind is RangeKind.ZERO:
+        flat.zero_()
+        return
+    generator = stream(seed, *path, "values")
+    if flat.dtype.is_floating_point:
+        _fill_floats(flat, *float_bounds(flat.dtype, values), generator)
+    else:
+        _fill_integers(flat, *integer_bounds(flat.dtype, values), generator)
+    if values.kind is RangeKind.NAN and flat.dtype.is_floating_point:
+        bits = words64(stream(seed, *path, "nan"), (flat.numel() + 63) // 64).astype("<u8", copy=False)
+        mask = np.unpackbits(bits.view(np.uint8), bitorder="little")[: flat.numel()]
+        flat.masked_fill_(torch.from_numpy(mask.view(np.bool_)), math.nan)
+
+
+def finish_tensor(flat: torch.Tensor, values: ValueRange) -> None:
+    """What concerns the tensor as a whole: infinities at both ends, the dtype's extremes at a boundary.
+
+    The first 5 % become -inf and the last 5 % +inf (at least one each, where there are two elements).
+    """
+    count = flat.numel()
+    if count < 2 or not flat.dtype.is_floating_point:
+        return
+    if values.kind is RangeKind.INF:
+        share = max(1, int(count * INFINITE_SHARE))
+        flat[:share] = -math.inf
+        flat[count - share :] = math.inf
+    if values.kind is RangeKind.BOUNDARY:
+        flat[0] = -torch.finfo(flat.dtype).max
+        flat[count - 1] = torch.finfo(flat.dtype).max
+
+
+def float_bounds(dtype: torch.dtype, values: ValueRange) -> tuple[float, float]:
+    """The lowest and highest value, both finite in `dtype`."""
+    largest = torch.finfo(dtype).max
+    if values.kind is RangeKind.BOUNDARY:
+        return -largest, largest
+    return max(values.low, -largest), min(values.high, largest)
+
+
+def integer_bounds(dtype: torch.dtype, values: ValueRange) -> tuple[int, int]:
+    """The lowest and highest value, both representable in `dtype`; inclusive."""
+    least, most = (0, 1) if dtype == torch.bool else (int(torch.iinfo(dtype).min), int(torch.iinfo(dtype).max))
+    if values.kind is RangeKind.BOUNDARY:
+        return least, most
+    low, high = max(math.ceil(values.low), least), min(math.floor(values.high), most)
+    return low, max(low, high)
+
+
+def _fill_floats(flat: torch.Tensor, low: float, high: float, generator: np.random.Generator) -> None:
+    """Evenly spread values: centre + half width · word · 2⁻³¹, one rounding each, then clamped into the range.
+
+    float64 tensors are drawn through float32 as well; their values carry 24 random bits.
+    """
+    half = high / 2 - low / 2
+    centre = low / 2 + high / 2
+    scratch = torch.empty(min(BLOCK, flat.numel()), dtype=torch.float32)
+    for start in range(0, flat.numel(), BLOCK):
+        block = flat[start : start + BLOCK]
+        words = torch.from_numpy(words32(generator, block.numel()))
+        drawn = block if flat.dtype == torch.float32 else scratch[: block.numel()]
+        drawn.copy_(words)
+        drawn.mul_(half * _WORD_STEP)
+        if centre:
+            drawn.add_(centre)
+            drawn.clamp_(low, high)
+        if drawn is not block:
+            block.copy_(drawn)
+
+
+def _fill_integers(flat: torch.Tensor, low: int, high: int, generator: np.random.Generator) -> None:
+    """Evenly spread integers from `low` to `high` inclusive; the bias is below 2⁻³²."""
+    span = high - low + 1
+    array = flat.numpy()
+    for start in range(0, flat.numel(), BLOCK):
+        block = array[start : start + BLOCK]
+        if span <= 1 << 31:
+            words = words32(generator, block.size).view(np.uint32).astype(np.uint64)
+            offsets = (words * np.uint64(span)) >> np.uint64(32)
+        else:
+            offsets = words64(generator, block.size)
+            offsets = offsets if span == 1 << 64 else offsets % np.uint64(span)
+        shifted = offsets + np.uint64(low % (1 << 64))
+        block[...] = shifted.view(np.int64).astype(block.dtype, copy=False)
