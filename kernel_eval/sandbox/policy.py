@@ -24,6 +24,7 @@ class Tmpfs:
 
     target: Path
     size_bytes: int
+    inodes: int = 20_000
 
 
 @dataclass(frozen=True)
@@ -34,18 +35,22 @@ class BoxLimits:
     processes: int
     file_bytes: int
     open_files: int = 1024
-    cores: int = 0
+    cores: float = 0
 
 
 @dataclass(frozen=True)
 class RunPolicy:
-    """The box in which a built package runs: no compiler, no writable folder but sized tmpfs."""
+    """The box in which a built package runs: no compiler, nothing writable but sized tmpfs.
+
+    `limits` hold for each case; the box's own zygote has `zygote_memory_bytes`.
+    """
 
     binds: tuple[Bind, ...]
     limits: BoxLimits
     environment: Mapping[str, str]
     tmpfs: tuple[Tmpfs, ...] = (Tmpfs(Path("/tmp"), 256 * MIB), Tmpfs(Path("/dev/shm"), 64 * MIB))
     work_dir: Path = Path("/tmp")
+    zygote_memory_bytes: int = GIB
 
 
 @dataclass(frozen=True)
@@ -53,7 +58,44 @@ class BuildPolicy:
     """The box in which a submission is built: compiler, no device, no network, its own workspace at `work_dir`."""
 
     binds: tuple[Bind, ...]
-    limits: BoxLimits = field(default_factory=lambda: BoxLimits(6 * GIB, 256, 2 * GIB))
+    limits: BoxLimits = field(default_factory=lambda: BoxLimits(8 * GIB, 512, 2 * GIB))
     environment: Mapping[str, str] = field(default_factory=dict)
-    tmpfs: tuple[Tmpfs, ...] = (Tmpfs(Path("/tmp"), GIB), Tmpfs(Path("/dev/shm"), 64 * MIB))
-    work_dir: Path = Path("/work")
+    tmpfs: tuple[Tmpfs, ...] = (Tmpfs(Path("/tmp"), 2 * GIB), Tmpfs(Path("/dev/shm"), 64 * MIB))
+    work_dir: Path = Path("/hap/work")
+
+
+BASE_ENVIRONMENT: Mapping[str, str] = {
+    "PATH": "/usr/local/bin:/usr/bin:/bin",
+    "HOME": "/tmp",
+    "TMPDIR": "/tmp",
+    "LANG": "C.UTF-8",
+    "LC_ALL": "C.UTF-8",
+}
+"""The allow list of a box's environment; nothing of the judge's own environment is passed on."""
+
+
+def run_environment(threads: int, *, passive_threads: bool = False) -> dict[str, str]:
+    """Environment of a run box with `threads` cores.
+
+    `passive_threads` makes OpenMP threads sleep instead of spin: for looking at work after
+    "done", never for timing. OpenBLAS gets one thread, since importing numpy starts them.
+    """
+    policy = {"OMP_WAIT_POLICY": "passive"} if passive_threads else {}
+    count = str(threads)
+    return {
+        **BASE_ENVIRONMENT,
+        "OMP_NUM_THREADS": count,
+        "MKL_NUM_THREADS": count,
+        "OPENBLAS_NUM_THREADS": "1",
+        **policy,
+    }
+
+
+def build_environment(jobs: int) -> dict[str, str]:
+    """Environment of a build box. torch prepends ccache by itself and fails late where it cannot be used."""
+    return {
+        **BASE_ENVIRONMENT,
+        "MAX_JOBS": str(jobs),
+        "TORCH_NO_COMPILER_WRAPPER": "1",
+        "TORCH_DONT_CHECK_COMPILER_ABI": "1",
+    }

@@ -2,38 +2,97 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import stat
 from pathlib import Path
 from types import TracebackType
+
+from kernel_eval.errors import SandboxIncomplete
+from kernel_eval.sandbox import kernel_calls
+
+
+class UnsafeFile(Exception):
+    """A file made in a box is not a plain file of acceptable size; the message says why."""
 
 
 class Workspace:
     """A tmpfs without a place in the file tree, reached by the judge through its descriptor.
 
-    `path` can be used with ordinary file functions **before** a box has run in it.
-    Afterwards files leave it only through `read_file`, which refuses links, special
-    files, several names and sizes above the cap.
+    One box can have it. `path` may be used with ordinary file functions **before** that
+    box has run. Afterwards files leave it only through `read_file`, which refuses links,
+    special files, files with several names and sizes above the cap.
     """
 
     def __init__(self, size_bytes: int, inodes: int = 100_000) -> None:
-        raise NotImplementedError
+        try:
+            self.descriptor = kernel_calls.detached_tmpfs(size_bytes, inodes)
+        except OSError as error:
+            fix = "The judge needs CAP_SYS_ADMIN and Linux 5.2 or newer to make in-memory folders of limited size"
+            raise SandboxIncomplete("sized tmpfs", f"{fix} ({error}).") from error
 
     @property
     def path(self) -> Path:
-        """The folder, for this process only."""
-        raise NotImplementedError
+        """The folder, under a name that holds while this process lives."""
+        return Path(f"/proc/{os.getpid()}/fd/{self.descriptor}")
+
+    def give_to(self, uid: int) -> None:
+        """Make `uid` the owner of everything in it, following no link."""
+        for _, folders, files, place in os.fwalk(".", dir_fd=self.descriptor):
+            for name in (*folders, *files):
+                os.chown(name, uid, uid, dir_fd=place, follow_symlinks=False)
 
     def list_files(self, folder: str) -> list[str]:
-        """Names in a folder given relative to the workspace; empty where it does not exist."""
-        raise NotImplementedError
+        """Sorted names in a folder given relative to the workspace; empty where there is no such folder."""
+        try:
+            descriptor = kernel_calls.open_beneath(self.descriptor, folder, os.O_RDONLY | os.O_DIRECTORY)
+        except OSError:
+            return []
+        try:
+            return sorted(os.listdir(descriptor))
+        finally:
+            os.close(descriptor)
 
     def read_file(self, relative: str, cap_bytes: int) -> bytes:
-        """Content of a regular file with one name, at most `cap_bytes` long; `UnsafeFile` otherwise."""
-        raise NotImplementedError
+        """Content of a regular file with one name, at most `cap_bytes` long. Raises `UnsafeFile`."""
+        try:
+            flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW
+            descriptor = kernel_calls.open_beneath(self.descriptor, relative, flags)
+        except OSError as error:
+            raise UnsafeFile(f"{relative}: {os.strerror(error.errno or 0)}") from error
+        with os.fdopen(descriptor, "rb") as file:
+            facts = os.fstat(descriptor)
+            if not stat.S_ISREG(facts.st_mode):
+                raise UnsafeFile(f"{relative}: not a regular file")
+            if facts.st_nlink != 1:
+                raise UnsafeFile(f"{relative}: a file with {facts.st_nlink} names")
+            if facts.st_size > cap_bytes:
+                raise UnsafeFile(f"{relative}: {facts.st_size} bytes, allowed are {cap_bytes}")
+            return file.read(cap_bytes)
+
+    def wipe(self) -> None:
+        """Remove everything that the box's users made, following no link. Raises `OSError` where something stays.
+
+        What root owns is a place for a bind of ours below this folder.
+        """
+        for name in os.listdir(self.descriptor):
+            if os.stat(name, dir_fd=self.descriptor, follow_symlinks=False).st_uid == 0:
+                continue
+            try:
+                os.unlink(name, dir_fd=self.descriptor)
+            except IsADirectoryError:
+                shutil.rmtree(name, dir_fd=self.descriptor)
+
+    def close(self) -> None:
+        """Give the memory back once no box uses it any more."""
+        if self.descriptor >= 0:
+            os.close(self.descriptor)
+            self.descriptor = -1
 
     def __enter__(self) -> Workspace:
-        raise NotImplementedError
+        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        raise NotImplementedError
+        self.close()

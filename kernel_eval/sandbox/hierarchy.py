@@ -1,0 +1,116 @@
+"""Finds the control groups this process may use: v2 with controllers, or v1 controllers with v2 for killing."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from kernel_eval.errors import SandboxIncomplete
+
+NEEDED = ("memory", "pids")
+OPTIONAL = ("cpu",)
+JUDGE_LEAF = "judge"
+"""On v2 the judge steps into this leaf, because a group that hands out controllers may hold no processes."""
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """Where job groups are made: `kill` lies on v2; `controllers` maps a controller's name to its folder.
+
+    With `unified` every controller's folder is `kill` itself.
+    """
+
+    unified: bool
+    kill: Path
+    controllers: dict[str, Path]
+
+    @property
+    def roots(self) -> tuple[Path, ...]:
+        """The distinct folders under which a job has one group each, the one for killing first."""
+        return tuple(dict.fromkeys((self.kill, *self.controllers.values())))
+
+
+@dataclass(frozen=True)
+class _Mount:
+    root: str
+    point: Path
+    kind: str
+    options: frozenset[str]
+
+
+def _mounts() -> list[_Mount]:
+    found = []
+    for line in Path("/proc/self/mountinfo").read_text().splitlines():
+        left, _, right = line.partition(" - ")
+        fields, (kind, _, options) = left.split(), right.split(" ", 2)
+        if kind in ("cgroup", "cgroup2"):
+            found.append(_Mount(fields[3], Path(fields[4]), kind, frozenset(options.split(","))))
+    return found
+
+
+def own_groups(pid: int | str = "self") -> dict[str, str]:
+    """Group path of a process per controller name; v2 under the empty name."""
+    groups = {}
+    for line in Path(f"/proc/{pid}/cgroup").read_text().splitlines():
+        _, names, path = line.split(":", 2)
+        groups.update(dict.fromkeys(names.split(","), path))
+    return groups
+
+
+def _place(mount: _Mount, group: str) -> Path:
+    """Folder of a group below its mount, where the mount may show only a part of the tree."""
+    relative = os.path.relpath(group, mount.root)
+    return mount.point if relative.startswith("..") else (mount.point / relative)
+
+
+def _fix(what: str) -> SandboxIncomplete:
+    return SandboxIncomplete("cgroup", what)
+
+
+def _hand_down(base: Path, wanted: set[str]) -> None:
+    """Let the children of `base` use the controllers, stepping out of it first where needed."""
+    enabled = set((base / "cgroup.subtree_control").read_text().split())
+    if wanted <= enabled:
+        return
+    if base.joinpath("cgroup.type").exists():  # every group but the root, which may hold processes
+        leaf = base / JUDGE_LEAF
+        leaf.mkdir(exist_ok=True)
+        for pid in (base / "cgroup.procs").read_text().split():
+            (leaf / "cgroup.procs").write_text(pid)
+    (base / "cgroup.subtree_control").write_text(" ".join(f"+{name}" for name in sorted(wanted)))
+
+
+def _unified(mount: _Mount, groups: dict[str, str]) -> Hierarchy | None:
+    """The v2 hierarchy if it has the needed controllers here, else None."""
+    base = _place(mount, groups.get("", "/"))
+    if base.name == JUDGE_LEAF:
+        base = base.parent
+    offered = set((base / "cgroup.controllers").read_text().split())
+    if not offered.issuperset(NEEDED):
+        return None
+    wanted = offered & {*NEEDED, *OPTIONAL}
+    try:
+        _hand_down(base, wanted)
+    except OSError as error:
+        raise _fix(f"Delegate the group {base} to the judge (systemd: Delegate=yes) ({error}).") from error
+    return Hierarchy(True, base, dict.fromkeys(wanted, base))
+
+
+def find_hierarchy() -> Hierarchy:
+    """The groups to use on this host. Raises `SandboxIncomplete` where a needed controller or v2 is missing."""
+    mounts, groups = _mounts(), own_groups()
+    second = next((mount for mount in mounts if mount.kind == "cgroup2"), None)
+    if second is None:
+        raise _fix("Mount a v2 hierarchy, for killing at least: mount -t cgroup2 none /sys/fs/cgroup/unified.")
+    if found := _unified(second, groups):
+        return found
+    firsts = {
+        name: _place(mount, groups.get(name, "/"))
+        for name in (*NEEDED, *OPTIONAL)
+        for mount in mounts
+        if mount.kind == "cgroup" and name in mount.options
+    }
+    if missing := [name for name in NEEDED if name not in firsts]:
+        raise _fix(f"Controller {', '.join(missing)} is neither on v2 nor mounted as v1; enable it at boot.")
+    return Hierarchy(False, _place(second, groups.get("", "/")), firsts)
