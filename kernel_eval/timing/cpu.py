@@ -69,7 +69,8 @@ class Timing:
     """What came of timing a case; `verdict` is other than accepted where a timed process failed.
 
     `play` is the failed one, `comparison` that of a known output that was wrong.
-    `short_us` are the cross-check's samples, `plays` all finished batches of the candidate.
+    `short_us` are the cross-check's samples, `plays` all finished batches of the candidate, `candidate_s`
+    the seconds that its processes ran.
     """
 
     verdict: Verdict = Verdict.ACCEPTED
@@ -83,6 +84,7 @@ class Timing:
     baseline_us: list[float] = field(default_factory=list)
     short_us: list[float] = field(default_factory=list)
     plays: list[Play] = field(default_factory=list)
+    candidate_s: float = 0.0
 
     @property
     def failed(self) -> bool:
@@ -200,7 +202,9 @@ def _fail(timing: Timing, play: Play) -> None:
 def _play(bench: Bench, subject: Subject, timing: Timing, lane: _Lane) -> None:
     bench.pool.poison()
     time.sleep(bench.pause_s)
+    started = time.monotonic()
     play = lane.child.run(batch_limit_s(subject.expected_us, len(lane.order)))
+    timing.candidate_s += lane.is_candidate * (time.monotonic() - started)
     if play.status is not PlayStatus.OK:
         if not lane.is_candidate:
             raise NotMeasured(f"the baseline failed while timed: {play.status} {play.detail}")

@@ -27,19 +27,21 @@ class Overheads:
     The tensors' sizes don't matter to an operator that looks at none, so one element each will do.
     """
 
-    def __init__(self, baseline: RunBox, pool: Pool, warmup: int, pause_s: float) -> None:
+    def __init__(self, baseline: RunBox, pool: Pool, warmup: int) -> None:
         self._baseline = baseline
         self._pool = pool
         self._warmup = warmup
-        self._pause_s = pause_s
         self._lines: dict[Signature, tuple[float, float]] = {}
 
-    def batch_us(self, call: CallSpec, count: int) -> float:
-        """h in µs of a batch of `count` calls. Lays out the pool anew when the form is new. Raises `NotMeasured`."""
+    def prepare(self, call: CallSpec) -> None:
+        """Measure this form of call if it is new. Lays out the pool anew. Raises `NotMeasured`."""
         signature = _signature(call)
         if signature not in self._lines:
             self._lines[signature] = self._measure(empty_call(call))
-        fixed, each = self._lines[signature]
+
+    def batch_us(self, call: CallSpec, count: int) -> float:
+        """h in µs of a batch of `count` calls of a prepared form; `KeyError` for any other."""
+        fixed, each = self._lines[_signature(call)]
         return fixed + each * count
 
     def _measure(self, call: CallSpec) -> tuple[float, float]:

@@ -1,0 +1,1 @@
+"""The phases of an evaluation, each in its own module; `kernel_eval.pipeline` reads as their list."""

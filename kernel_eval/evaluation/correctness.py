@@ -1,0 +1,124 @@
+"""First phase of an operator: every case played once and compared with its golden.
+
+While one case is played, the next one's golden and inputs are made ready in a
+thread. What the candidate does costs it its verdict; what we do wrong is tried
+again and then `internal_error`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+
+from kernel_eval.check import judge_outputs
+from kernel_eval.check.structure import check_structure
+from kernel_eval.errors import InternalError, SandboxIncomplete
+from kernel_eval.evaluation.budget import OperatorBudget
+from kernel_eval.evaluation.calls import call_bytes, call_of, expected_us
+from kernel_eval.evaluation.session import Session
+from kernel_eval.golden.call import Golden, same_precision
+from kernel_eval.guard import attempted
+from kernel_eval.model import CallSpec, Case, CaseJudged, CaseResult, Operator, Verdict
+from kernel_eval.runner.play import Play, PlayStatus
+from kernel_eval.runner.pool import Pool
+from kernel_eval.timing.plan import batch_limit_s, make_plan
+
+ATTEMPTS = 3
+"""How often a case is tried where the fault is ours."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A case whose inputs lie in buffer 0 of `pool` and whose golden is at hand."""
+
+    case: Case
+    call: CallSpec
+    golden: Golden
+    pool: Pool
+
+
+def judge_cases(
+    session: Session, operator: Operator, cases: Sequence[Case], budget: OperatorBudget
+) -> list[CaseResult]:
+    """One result per case, in order. Raises `SandboxIncomplete` and `EvaluationStopped`, nothing else of its own."""
+    results = []
+    with ThreadPoolExecutor(1, "prepare") as executor:
+        ready = executor.submit(prepare, session, operator, cases[0], session.pools[0])
+        for at, case in enumerate(cases):
+            session.stop_if_asked()
+            current = ready
+            if at + 1 < len(cases):
+                ready = executor.submit(prepare, session, operator, cases[at + 1], session.pools[(at + 1) % 2])
+            result = _judge_case(session, operator, case, current, budget, session.pools[at % 2])
+            results.append(result)
+            session.tell(CaseJudged(result, case.split, at + 1, len(cases)))
+    return results
+
+
+def prepare(session: Session, operator: Operator, case: Case, pool: Pool) -> Prepared:
+    """Golden and inputs of trial 0 made ready; the goldens that timing will need are put into the cache."""
+    golden = session.goldens.golden(operator, case, 0)
+    call = call_of(operator, case, golden.results)
+    pool.lay_out(call, 1)
+    pool.poison()
+    session.goldens.fill(operator, case, 0, pool.inputs(0))
+    if session.bench is not None:
+        size = call_bytes(call)
+        plan = make_plan(expected_us(size), size, session.peaks.cache_bytes)
+        for trial in range(1, plan.known):
+            session.goldens.ensure(operator, case, trial)
+    return Prepared(case, call, golden, pool)
+
+
+def _judge_case(
+    session: Session, operator: Operator, case: Case, ready: Future[Prepared], budget: OperatorBudget, pool: Pool
+) -> CaseResult:
+    if budget.exhausted:
+        ready.cancel()
+        return CaseResult(operator.name, case.case_id, case.split, Verdict.TIMED_OUT, "budget", budget.exhausted)
+    fault: Exception | None = None
+    for attempt in range(ATTEMPTS):
+        try:
+            prepared = ready.result() if attempt == 0 else prepare(session, operator, case, pool)
+            return _play_and_compare(session, operator, prepared, budget)
+        except SandboxIncomplete:
+            raise
+        except (InternalError, OSError, MemoryError) as ours:
+            fault = ours
+    message = f"{type(fault).__name__}: {fault}"
+    return CaseResult(operator.name, case.case_id, case.split, Verdict.INTERNAL_ERROR, "internal", message)
+
+
+def _play_and_compare(session: Session, operator: Operator, prepared: Prepared, budget: OperatorBudget) -> CaseResult:
+    started = time.monotonic()
+    limit_s = batch_limit_s(expected_us(call_bytes(prepared.call)), 1)
+    play = session.candidate.play(prepared.call, prepared.pool, 0, min(limit_s, max(budget.left_s, 1.0)))
+    seconds = time.monotonic() - started
+    budget.charge(seconds)
+    if play.status is PlayStatus.TIMED_OUT:
+        budget.count_time_out()
+    return _result(operator, prepared, play, seconds)
+
+
+def _result(operator: Operator, prepared: Prepared, play: Play, seconds: float) -> CaseResult:
+    case, golden = prepared.case, prepared.golden
+    structure = None
+    if play.status in (PlayStatus.OK, PlayStatus.WRONG_STRUCTURE):
+        structure = check_structure(golden.results, play.claims)
+    if structure is not None:
+        return CaseResult(
+            operator.name, case.case_id, case.split, structure.verdict, structure.rule, structure.message,
+            comparison=structure, seconds=seconds,
+        )  # fmt: skip
+    if play.status.verdict is not None:
+        return CaseResult(
+            operator.name, case.case_id, case.split, play.status.verdict, str(play.status), play.detail, seconds=seconds
+        )
+    outputs = prepared.pool.outputs(0)
+    found = judge_outputs(operator, golden, outputs, lambda: same_precision(operator, case, prepared.pool.inputs(0)))
+    return CaseResult(
+        operator.name, case.case_id, case.split, found.verdict, found.rule, found.message,
+        comparison=found, seconds=seconds, attempted=attempted(golden.tensors, outputs),
+    )  # fmt: skip

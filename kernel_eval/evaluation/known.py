@@ -1,0 +1,47 @@
+"""Verifies the known outputs of timed processes, all of them, in every process."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+
+from kernel_eval.check import judge_outputs
+from kernel_eval.golden.call import Golden, same_precision
+from kernel_eval.model import Case, Comparison, Operator
+from kernel_eval.runner.pool import Pool
+
+KEPT_BYTES = 64 << 20
+"""Accepted outputs up to this size are kept: a later process that yields the same bits needs no second look."""
+
+
+class KnownOutputs:
+    """Judges buffer `index` of the pool against the golden of trial `index`."""
+
+    def __init__(self, operator: Operator, case: Case, goldens: Sequence[Golden], pool: Pool) -> None:
+        self._operator = operator
+        self._case = case
+        self._goldens = tuple(goldens)
+        self._pool = pool
+        self._accepted: dict[int, tuple[Comparison, list[torch.Tensor]]] = {}
+
+    def verify(self, index: int) -> Comparison:
+        """The comparison of that buffer's outputs; the child that wrote them is dead."""
+        outputs = self._pool.outputs(index)
+        bits = [_bits(tensor) for tensors in outputs for tensor in tensors]
+        kept = self._accepted.get(index)
+        if kept is not None and all(map(torch.equal, bits, kept[1])):
+            return kept[0]
+        found = judge_outputs(
+            self._operator,
+            self._goldens[index],
+            outputs,
+            lambda: same_precision(self._operator, self._case, self._pool.inputs(index)),
+        )
+        if found.accepted and kept is None and sum(map(torch.numel, bits)) <= KEPT_BYTES:
+            self._accepted[index] = (found, [tensor.clone() for tensor in bits])
+        return found
+
+
+def _bits(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.reshape(-1).view(torch.uint8)

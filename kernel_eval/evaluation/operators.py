@@ -1,0 +1,74 @@
+"""One operator from its first case to its score."""
+
+from __future__ import annotations
+
+from kernel_eval.evaluation.budget import OperatorBudget
+from kernel_eval.evaluation.correctness import judge_cases
+from kernel_eval.evaluation.session import Session
+from kernel_eval.evaluation.timed import time_cases
+from kernel_eval.model import (
+    Build,
+    CaseResult,
+    Operator,
+    OperatorFinished,
+    OperatorResult,
+    OperatorStarted,
+    Suite,
+    Verdict,
+)
+from kernel_eval.score import score_operator
+
+
+def judge_operators(session: Session, build: Build) -> list[OperatorResult]:
+    """All operators of the suite in its order; those set aside while building failed to build."""
+    results = []
+    total = len(session.suite.operators)
+    for position, operator in enumerate(session.suite.operators, 1):
+        cases = session.suite.cases_of(operator.name)
+        session.tell(OperatorStarted(operator.name, position, total, len(cases)))
+        excerpt = build.set_aside.get(operator.name)
+        if excerpt is None:
+            result = judge_operator(session, operator)
+        else:
+            result = unbuilt_operator(
+                session.suite, operator, "the operator failed to compile", excerpt, session.settings.timed
+            )
+        results.append(result)
+        session.tell(OperatorFinished(result))
+    return results
+
+
+def judge_operator(session: Session, operator: Operator) -> OperatorResult:
+    """Correctness of every case, then the time of the accepted ones, then the score."""
+    cases = session.suite.cases_of(operator.name)
+    budget = OperatorBudget(session.settings.op_timeout_s)
+    results = judge_cases(session, operator, cases, budget)
+    if session.settings.timed:
+        results = time_cases(session, operator, results, budget)
+    timed = session.settings.timed
+    return score_operator(operator.name, operator.level, results, len(cases), timed=timed, message=_message(results))
+
+
+def unbuilt_operator(suite: Suite, operator: Operator, message: str, excerpt: str, timed: bool) -> OperatorResult:
+    """An operator of which nothing could be built: every case failed, none is missing."""
+    cases = suite.cases_of(operator.name)
+    results = [
+        CaseResult(case.operator, case.case_id, case.split, Verdict.BUILD_FAILED, "build", message) for case in cases
+    ]
+    return score_operator(
+        operator.name,
+        operator.level,
+        results,
+        len(cases),
+        timed=timed,
+        verdict=Verdict.BUILD_FAILED,
+        message=message,
+        log_excerpt=excerpt,
+    )
+
+
+def _message(results: list[CaseResult]) -> str:
+    """What all cases say, where they all say the same: a package that doesn't load, a missing function."""
+    said = {(result.verdict, result.message) for result in results}
+    (verdict, message) = next(iter(said))
+    return message if len(said) == 1 and verdict is not Verdict.ACCEPTED else ""

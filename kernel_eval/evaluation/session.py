@@ -1,0 +1,93 @@
+"""What the cases of one evaluation share: boxes, pools, goldens, the timing bench, and who listens."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from kernel_eval.errors import EvaluationStopped
+from kernel_eval.evaluation.calls import largest_input_bytes
+from kernel_eval.evaluation.goldens import Goldens
+from kernel_eval.golden.baseline import write_baseline_package
+from kernel_eval.golden.cache import GoldenCache
+from kernel_eval.hap import CpuPeaks
+from kernel_eval.model import AnchorSet, Event, Suite
+from kernel_eval.runner.box import RunBox
+from kernel_eval.runner.pool import Pool
+from kernel_eval.settings import Settings
+from kernel_eval.timing.cpu import Bench
+from kernel_eval.timing.overhead import Overheads
+from kernel_eval.timing.plan import POOL_BYTES
+
+MIB = 1 << 20
+GOLDEN_CACHE_BYTES = 16 << 30
+POOL_SLACK_BYTES = 64 * MIB
+"""Room for the rounding of many small buffers to whole pages."""
+BOX_BYTES = 1024 * MIB
+PAUSE_S = 0.012
+PASSIVE_PAUSE_S = 0.002
+"""Rest before a batch. A judge whose thread pools don't spin (`OMP_WAIT_POLICY=passive`) needs less of it."""
+
+
+@dataclass(frozen=True)
+class Session:
+    """An open evaluation. `pools` alternate, so that the next case is prepared while one is played.
+
+    `bench` and `overheads` are None where no times are taken.
+    """
+
+    suite: Suite
+    settings: Settings
+    peaks: CpuPeaks
+    anchors: AnchorSet | None
+    candidate: RunBox
+    pools: tuple[Pool, Pool]
+    goldens: Goldens
+    bench: Bench | None
+    overheads: Overheads | None
+    tell: Callable[[Event], None]
+    should_stop: Callable[[], bool]
+
+    def stop_if_asked(self) -> None:
+        """Raise `EvaluationStopped` where the caller wants no more."""
+        if self.should_stop():
+            raise EvaluationStopped("the evaluation was asked to stop")
+
+
+@contextmanager
+def open_session(
+    package_dir: Path,
+    suite: Suite,
+    settings: Settings,
+    peaks: CpuPeaks,
+    anchors: AnchorSet | None,
+    tell: Callable[[Event], None],
+    should_stop: Callable[[], bool],
+) -> Iterator[Session]:
+    """Open boxes and pools, and close them at the end. Raises `SandboxIncomplete`."""
+    input_bytes = largest_input_bytes(suite)
+    memory_bytes = BOX_BYTES + 8 * input_bytes
+    capacity_bytes = max(POOL_BYTES, 6 * input_bytes) + POOL_SLACK_BYTES
+    with ExitStack() as stack:
+        pools = (Pool(capacity_bytes), Pool(capacity_bytes))
+        for pool in pools:
+            stack.callback(pool.close)
+        box = stack.enter_context(RunBox(package_dir, settings, memory_bytes=memory_bytes))
+        bench, overheads = None, None
+        if settings.timed:
+            package = settings.work_dir / "baseline"
+            write_baseline_package(suite.operators, package)
+            baseline = stack.enter_context(RunBox(package, settings, memory_bytes=memory_bytes))
+            bench = Bench(box, baseline, pools[0], settings.warmup, settings.repeat, pause_s(), random.SystemRandom())
+            overheads = Overheads(baseline, pools[0], settings.warmup)
+        goldens = Goldens(suite, GoldenCache(settings.cache_dir / "goldens", GOLDEN_CACHE_BYTES))
+        yield Session(suite, settings, peaks, anchors, box, pools, goldens, bench, overheads, tell, should_stop)
+
+
+def pause_s() -> float:
+    """Seconds of rest before a batch, by the judge's own wait policy."""
+    return PASSIVE_PAUSE_S if os.environ.get("OMP_WAIT_POLICY", "").lower() == "passive" else PAUSE_S

@@ -1,0 +1,97 @@
+"""One evaluation: build, then per operator correctness, time and score, then the report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from kernel_eval.build.compile import build_candidate
+from kernel_eval.errors import UsageError
+from kernel_eval.evaluation.operators import judge_operators, unbuilt_operator
+from kernel_eval.evaluation.outcome import Opening, begin, finish
+from kernel_eval.evaluation.session import open_session
+from kernel_eval.guard import guarded, mark_package, package_residue, scan_binaries, scan_source
+from kernel_eval.hap import CpuPeaks
+from kernel_eval.model import (
+    AnchorSet,
+    Build,
+    BuildFinished,
+    BuildStarted,
+    Candidate,
+    Event,
+    Flag,
+    FlagId,
+    OperatorResult,
+    Report,
+    Severity,
+    Suite,
+)
+from kernel_eval.settings import Settings
+
+
+def _never() -> bool:
+    return False
+
+
+def evaluate(
+    candidate: Candidate,
+    suite: Suite,
+    settings: Settings,
+    on_event: Callable[[Event], None],
+    *,
+    peaks: CpuPeaks,
+    anchors: AnchorSet | None = None,
+    should_stop: Callable[[], bool] = _never,
+) -> Report:
+    """Judge a candidate on every case of `suite`.
+
+    Whatever the candidate does becomes a verdict in the report. Limits are those
+    of `anchors` where given, else made from `peaks`; baselines are always measured
+    here. Raises `UsageError` for an empty suite, `InternalError` only for faults of
+    ours (`SandboxIncomplete` before any foreign code runs), `EvaluationStopped`
+    where `should_stop` says so.
+    """
+    if not suite.cases:
+        raise UsageError(f"{suite.name}: no case to judge")
+    opening = begin(suite, settings, peaks, anchors)
+    on_event(BuildStarted())
+    build = build_candidate(candidate, settings, settings.work_dir / "build")
+    on_event(BuildFinished(build))
+    flags = list(guarded("source", "", lambda: scan_source(candidate.source_dir)))
+    if build.package_dir is None:
+        return finish(opening, build, _all_unbuilt(opening, build), flags)
+    flags += _build_flags(build, build.package_dir)
+    operators, residue = _judge(opening, build, build.package_dir, on_event, should_stop)
+    return finish(opening, build, operators, [*flags, *residue])
+
+
+def _judge(
+    opening: Opening,
+    build: Build,
+    package_dir: Path,
+    on_event: Callable[[Event], None],
+    should_stop: Callable[[], bool],
+) -> tuple[list[OperatorResult], Sequence[Flag]]:
+    mark = mark_package(package_dir)
+    with open_session(
+        package_dir, opening.suite, opening.settings, opening.peaks, opening.anchors, on_event, should_stop
+    ) as session:
+        operators = judge_operators(session, build)
+    residue = guarded("residue", "", lambda: package_residue(mark, package_dir))
+    return operators, residue if opening.settings.sandboxed else ()
+
+
+def _all_unbuilt(opening: Opening, build: Build) -> list[OperatorResult]:
+    excerpts, timed = build.set_aside, opening.settings.timed
+    return [
+        unbuilt_operator(opening.suite, operator, build.message, excerpts.get(operator.name, ""), timed)
+        for operator in opening.suite.operators
+    ]
+
+
+def _build_flags(build: Build, package_dir: Path) -> list[Flag]:
+    flags = list(guarded("binary", "", lambda: scan_binaries(package_dir)))
+    if build.prebuilt:
+        message = "a prebuilt wheel was judged; its binaries have no source to compare with"
+        flags.append(Flag(FlagId.OPAQUE_BINARY, Severity.REVIEW, "", None, message))
+    return flags
