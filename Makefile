@@ -1,0 +1,63 @@
+# HapBoard. `make` lists what there is to do.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+PYTEST := $(BIN)/python -m pytest
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help setup up down demo status test test-slow soak lint format types bench test-tools clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  \033[36mmake %-10s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(STAMP) ## create .venv with everything in it (kernel-eval and hapboard in .venv/bin)
+
+$(STAMP): pyproject.toml requirements.lock
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "HapBoard needs Python 3.11 or newer, $(PYTHON) is $$($(PYTHON) -V 2>&1): make setup PYTHON=/path/to/python3.11"; exit 2; }
+	@command -v g++ >/dev/null || { echo "HapBoard needs a C++ compiler: install g++ (Debian: apt-get install g++)"; exit 2; }
+	@umask 022; test -x $(BIN)/pip || $(PYTHON) -m venv --clear $(VENV) || { \
+	  echo "python3 -m venv does not work here (Debian: apt-get install python3-venv)"; exit 2; }
+	@echo "Installing into $(VENV); the first time this downloads about 300 MB with a CPU build of torch"
+	@umask 022; $(BIN)/pip install --quiet --disable-pip-version-check -c requirements.lock -e '.[dev]'
+	@touch $@
+
+up: $(STAMP) ## start everything, judge the example, print the board's address; Ctrl-C stops it
+	@$(BIN)/python -m local_stack up
+
+down: ## stop a running stack; the data stay in var/
+	@if [ -x $(BIN)/python ]; then $(BIN)/python -m local_stack down; else echo "nothing is running: there is no $(VENV)"; fi
+
+demo: $(STAMP) ## submit the example to the running stack and print the result as JSON
+	@$(BIN)/python -m local_stack demo
+
+status: $(STAMP) ## say what is running and where
+	@$(BIN)/python -m local_stack status
+
+test-tools: $(STAMP)
+	@.ci/test-tools
+
+test: $(STAMP) test-tools ## run all tests but the long ones
+	@$(PYTEST) -q -m "not slow and not soak" $(ARGS)
+
+test-slow: $(STAMP) test-tools ## run whole counts and long runs
+	@$(PYTEST) -q -m slow $(ARGS)
+
+soak: $(STAMP) ## run the fault harness
+	@$(PYTEST) -q -m soak $(ARGS)
+
+lint: $(STAMP) ## check style and formatting
+	@$(BIN)/ruff check --quiet . && $(BIN)/ruff format --check --quiet . && echo "lint: clean"
+
+format: $(STAMP) ## format the code and sort imports
+	@$(BIN)/ruff check --quiet --fix . ; $(BIN)/ruff format --quiet .
+
+types: $(STAMP) ## check types, strictly
+	@$(BIN)/mypy
+
+bench: $(STAMP) ## run every benchmark; each prints JSON
+	@for each in benchmarks/*.py; do [ -e "$$each" ] || continue; echo "# $$each" >&2; $(BIN)/python "$$each" || exit 1; done
+
+clean: down ## remove caches and builds; keeps .venv and var
+	@rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

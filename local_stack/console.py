@@ -1,0 +1,47 @@
+"""What the terminal shows: one line per step with its time, nothing else."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from rich.console import Console
+from rich.markup import escape
+
+
+@dataclass
+class Step:
+    """A running step; `detail` is shown beside its name once it is done."""
+
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Screen:
+    """Writes steps and notes; a spinner only where somebody is watching."""
+
+    console: Console = field(default_factory=lambda: Console(highlight=False, soft_wrap=True))
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[Step]:
+        """Shows the step while it runs, and its time when it is done."""
+        began = time.monotonic()
+        step = Step()
+        try:
+            with self.console.status(f"{name} …"):
+                yield step
+        except BaseException:
+            self.console.print(f"[red]  ✗[/] {name}")
+            raise
+        seconds = time.monotonic() - began
+        self.console.print(f"[green]  ✓[/] {name:<28}[dim]{seconds:6.1f} s[/]  {escape(step.detail)}")
+
+    def say(self, text: str) -> None:
+        """One line of rich markup."""
+        self.console.print(text)
+
+    def fault(self, text: str) -> None:
+        """What went wrong and what to do about it; plain text."""
+        self.console.print(f"[bold red]  ✗[/] {escape(text)}")

@@ -1,0 +1,46 @@
+"""What this host is: its processor's peaks, probed once, and whether a board pins a host like it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from kernel_eval.hap import CpuPeaks, Match, best_of, compare_fingerprints, load_peaks, save_peaks
+from worker.settings import WorkerSettings
+
+PROBES = 3
+"""A probe that wavers is repeated, and the best of all is kept."""
+
+
+def host_peaks(settings: WorkerSettings) -> CpuPeaks:
+    """This host's peaks with the cores that a candidate gets; probed the first time, then read."""
+    path = peaks_path(settings)
+    if path.exists():
+        return load_peaks(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    peaks = _probe(settings.worker_threads)
+    save_peaks(peaks, path)
+    return peaks
+
+
+def peaks_path(settings: WorkerSettings) -> Path:
+    """Where the host's peaks are kept; another number of cores is another host."""
+    return settings.worker_dir / f"peaks-{settings.worker_hardware}-{settings.worker_threads}.json"
+
+
+def why_not_like(pinned: Mapping[str, Any], peaks: CpuPeaks) -> str | None:
+    """Why this host may take no lease for a board with the `pinned` fingerprint; None where it may."""
+    found = compare_fingerprints(pinned, peaks.fingerprint(), stable=peaks.stable)
+    return "; ".join(found.reasons) if found.match is Match.DIFFERENT else None
+
+
+def _probe(threads: int) -> CpuPeaks:
+    from kernel_eval.device.cpu_probe import probe
+
+    peaks = probe(threads)
+    for _ in range(PROBES - 1):
+        if peaks.stable:
+            break
+        peaks = best_of(peaks, probe(threads))
+    return peaks
