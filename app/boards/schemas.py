@@ -47,11 +47,16 @@ class BoardView(BaseModel):
 
 
 class Placement(BaseModel):
-    """An operator's score on a board row. `result` is the id of the result it stems from."""
+    """An operator's score on a board row. `result` is the id of the result it stems from.
+
+    `verdict` and `performance_points` (50 at most) are that result's, for the heat map.
+    """
 
     score: float
     noise: float
     result: str
+    verdict: str = "accepted"
+    performance_points: float | None = None
 
 
 class StandingRow(BaseModel):

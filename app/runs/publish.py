@@ -46,8 +46,9 @@ def publish_run(session: Session, run: Run, submission: Submission, now: datetim
     for result in results:
         result.publication = _publication(result, submission, withheld)
     session.flush()
-    changed = [_restand(session, board, submission, result, now) for result in _standing(results)]
-    if any(changed):
+    for result in _standing(results):
+        _restand(session, board, submission, result, now)
+    if any(result.publication in (Publication.STANDING, Publication.HELD) for result in results):
         board.version += 1
     scored = [result for result in results if result.publication is not Publication.UNSCORED]
     held = bool(scored) and all(result.publication is Publication.HELD for result in scored)
@@ -79,15 +80,15 @@ def _standing(results: Iterable[OperatorResult]) -> list[OperatorResult]:
     return [result for result in results if result.publication is Publication.STANDING]
 
 
-def _restand(session: Session, board: Board, submission: Submission, result: OperatorResult, now: datetime) -> bool:
-    """Let the entry's attempts at one operator compete again; tells whether its standing changed."""
+def _restand(session: Session, board: Board, submission: Submission, result: OperatorResult, now: datetime) -> None:
+    """Let the entry's attempts at one operator compete again, and note where its standing changed."""
     pool = best_pool(_attempts(session, board.id, submission.entry_id, result.operator))
     if pool is None:
-        return False
+        return
     key = {"board_id": board.id, "entry_id": submission.entry_id, "operator": result.operator}
     standing = session.get(Standing, key)
     if standing is not None and (standing.score, standing.noise) == (pool.score, pool.band):
-        return False
+        return
     reason = "first score" if standing is None else f"pool of {len(pool.runs)} runs of the same sources"
     if standing is None:
         standing = Standing(**key, run_id=_run_of(pool), score=pool.score, noise=pool.band, published_at=now)
@@ -95,7 +96,6 @@ def _restand(session: Session, board: Board, submission: Submission, result: Ope
     standing.run_id, standing.score, standing.noise, standing.published_at = _run_of(pool), pool.score, pool.band, now
     figures = {"run_id": standing.run_id, "score": pool.score, "noise": pool.band}
     session.add(StandingEvent(**key, **figures, at=now, reason=reason))
-    return True
 
 
 def _attempts(session: Session, board_id: int, entry_id: int, operator: str) -> list[Attempt]:
