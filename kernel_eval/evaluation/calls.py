@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kernel_eval.cases.inputs import argument_specs
-from kernel_eval.model import ArgumentSpec, CallSpec, Case, Operator, ResultSpec, Suite, element_count
-from kernel_eval.model.tensor import ITEM_BYTES
-
-CALL_US = 3.0
-"""What a call costs beyond its data, roughly."""
-BYTES_PER_US = 8_000.0
-"""A modest memory bandwidth, 8 GB/s: the estimate is meant to be of the right order on any host."""
+from kernel_eval.hap import CpuPeaks, work_of
+from kernel_eval.model import ITEM_BYTES, CallSpec, Case, Operator, ResultSpec, Suite, element_count
+from kernel_eval.timing.plan import Plan, make_plan
 
 
 def call_of(operator: Operator, case: Case, results: Sequence[ResultSpec]) -> CallSpec:
@@ -25,18 +21,10 @@ def call_of(operator: Operator, case: Case, results: Sequence[ResultSpec]) -> Ca
     )
 
 
-def call_bytes(call: CallSpec) -> int:
-    """Bytes of all inputs and outputs of one call."""
-    groups: tuple[ArgumentSpec | ResultSpec, ...] = (*call.arguments, *call.results)
-    return sum(tensor.size_bytes for group in groups for tensor in group.tensors)
-
-
-def expected_us(size_bytes: int) -> float:
-    """An estimate of a call's time in µs from its bytes alone.
-
-    It plans batches, so it must not depend on the candidate, nor on the day's peaks.
-    """
-    return CALL_US + size_bytes / BYTES_PER_US
+def plan_of(case: Case, peaks: CpuPeaks) -> Plan:
+    """How the case is timed on a host with these peaks. Raises `UsageError` for an operator without a cost record."""
+    work = work_of(case)
+    return make_plan(work.read_bytes + work.write_bytes, peaks.cache_bytes)
 
 
 def largest_input_bytes(suite: Suite) -> int:

@@ -16,14 +16,14 @@ from kernel_eval.check import judge_outputs
 from kernel_eval.check.structure import check_structure
 from kernel_eval.errors import InternalError, SandboxIncomplete
 from kernel_eval.evaluation.budget import OperatorBudget
-from kernel_eval.evaluation.calls import call_bytes, call_of, expected_us
+from kernel_eval.evaluation.calls import call_of, plan_of
 from kernel_eval.evaluation.session import Session
 from kernel_eval.golden.call import Golden, same_precision
 from kernel_eval.guard import attempted
 from kernel_eval.model import CallSpec, Case, CaseJudged, CaseResult, Operator, Verdict
 from kernel_eval.runner.play import Play, PlayStatus
 from kernel_eval.runner.pool import Pool
-from kernel_eval.timing.plan import batch_limit_s, make_plan
+from kernel_eval.timing.plan import batch_limit_s, expected_us
 
 ATTEMPTS = 3
 """How often a case is tried where the fault is ours."""
@@ -65,9 +65,7 @@ def prepare(session: Session, operator: Operator, case: Case, pool: Pool) -> Pre
     pool.poison()
     session.goldens.fill(operator, case, 0, pool.inputs(0))
     if session.bench is not None:
-        size = call_bytes(call)
-        plan = make_plan(expected_us(size), size, session.peaks.cache_bytes)
-        for trial in range(1, plan.known):
+        for trial in range(1, plan_of(case, session.peaks).known):
             session.goldens.ensure(operator, case, trial)
     return Prepared(case, call, golden, pool)
 
@@ -93,7 +91,7 @@ def _judge_case(
 
 def _play_and_compare(session: Session, operator: Operator, prepared: Prepared, budget: OperatorBudget) -> CaseResult:
     started = time.monotonic()
-    limit_s = batch_limit_s(expected_us(call_bytes(prepared.call)), 1)
+    limit_s = batch_limit_s(expected_us(plan_of(prepared.case, session.peaks).bytes_per_call), 1)
     play = session.candidate.play(prepared.call, prepared.pool, 0, min(limit_s, max(budget.left_s, 1.0)))
     seconds = time.monotonic() - started
     budget.charge(seconds)

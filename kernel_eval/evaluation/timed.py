@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from kernel_eval.errors import InternalError, SandboxIncomplete
 from kernel_eval.evaluation.budget import OperatorBudget
-from kernel_eval.evaluation.calls import call_bytes, call_of, expected_us
+from kernel_eval.evaluation.calls import call_of, plan_of
 from kernel_eval.evaluation.known import KnownOutputs
 from kernel_eval.evaluation.session import Session
 from kernel_eval.guard import cpu_above_wall
@@ -30,7 +30,7 @@ from kernel_eval.model import (
 from kernel_eval.runner.pool import Pool
 from kernel_eval.timing.cpu import Bench, Subject, Timing, measure
 from kernel_eval.timing.overhead import Overheads
-from kernel_eval.timing.plan import Plan, make_plan
+from kernel_eval.timing.plan import Plan, expected_us
 
 ATTEMPTS = 3
 """How often a case is measured where no usable time came of it."""
@@ -109,9 +109,7 @@ def measure_case(session: Session, operator: Operator, case: Case) -> Trial:
     started = time.monotonic()
     first = session.goldens.golden(operator, case, 0)
     call = call_of(operator, case, first.results)
-    size = call_bytes(call)
-    expected = expected_us(size)
-    plan = make_plan(expected, size, session.peaks.cache_bytes)
+    plan = plan_of(case, session.peaks)
     goldens = [first, *(session.goldens.golden(operator, case, trial) for trial in range(1, plan.known))]
     known = KnownOutputs(operator, case, goldens, bench.pool)
     overheads.prepare(call)
@@ -122,7 +120,7 @@ def measure_case(session: Session, operator: Operator, case: Case) -> Trial:
         fill=lambda pool: _fill(session, operator, case, plan, pool),
         verify=known.verify,
         overhead_us=lambda calls: overheads.batch_us(call, calls),
-        expected_us=expected,
+        expected_us=expected_us(plan.bytes_per_call),
         seed=zlib.crc32(case.key.encode()),
     )
     timing = measure(bench, subject)

@@ -27,6 +27,12 @@ CALL_CEILING = 1024
 KNOWN = 4
 """V: inputs of a pool whose goldens are known and whose outputs are verified in every process."""
 
+CALL_US = 3.0
+"""What a call costs beyond its data, roughly."""
+
+BYTES_PER_US = 8_000.0
+"""A modest memory bandwidth, 8 GB/s: `expected_us` is meant to be of the right order on any host."""
+
 LEAST_LIMIT_S = 10.0
 LIMIT_FACTOR = 20.0
 
@@ -58,9 +64,20 @@ def pool_count(call_us: float, bytes_per_call: int, llc_bytes: int) -> int:
     return max(2, min(max(by_time, by_cache), POOL_BYTES // size, CALL_CEILING))
 
 
-def make_plan(call_us: float, bytes_per_call: int, llc_bytes: int) -> Plan:
-    """The plan of one case; of a pool of two, both inputs are known."""
-    count = pool_count(call_us, bytes_per_call, llc_bytes)
+def expected_us(bytes_per_call: int) -> float:
+    """An estimate of a call's time in µs from the bytes it moves alone.
+
+    It plans batches, so it depends neither on the candidate nor on the day's peaks.
+    """
+    return CALL_US + bytes_per_call / BYTES_PER_US
+
+
+def make_plan(bytes_per_call: int, llc_bytes: int) -> Plan:
+    """The plan of a case whose call moves that many bytes; of a pool of two, both inputs are known.
+
+    Whoever computes limits or anchors takes the same plan, for a limit depends on the pool's size.
+    """
+    count = pool_count(expected_us(bytes_per_call), bytes_per_call, llc_bytes)
     return Plan(count, min(KNOWN, count), bytes_per_call)
 
 
