@@ -52,6 +52,10 @@ class Outcome:
 
     solved: bool
     speedup: float | None
+    verdict: str = "accepted"
+    compile_points: float | None = None
+    correct_points: float | None = None
+    performance_points: float | None = None
 
 
 @dataclass(frozen=True)
@@ -118,11 +122,12 @@ def origins(session: Session, run_ids: Iterable[int]) -> dict[int, Origin]:
 
 
 def operator_results(session: Session, run_ids: Iterable[int]) -> dict[tuple[int, str], Outcome]:
-    """Whether an operator is solved, and its speed-up, by run id and operator."""
+    """What became of an operator beside its score, by run id and operator."""
     result = OperatorResult
-    query = select(result.run_id, result.operator, result.solved, result.speedup)
+    axes = (result.compile_points, result.correct_points, result.performance_points)
+    query = select(result.run_id, result.operator, result.solved, result.speedup, result.verdict, *axes)
     rows = session.execute(query.where(result.run_id.in_(set(run_ids)))).all()
-    return {(row.run_id, row.operator): Outcome(row.solved, row.speedup) for row in rows}
+    return {(row[0], row[1]): Outcome(*row[2:]) for row in rows}
 
 
 def flags(session: Session, run_ids: Iterable[int]) -> list[RunFlag]:

@@ -105,12 +105,15 @@ class StandingsView(BaseModel):
 
 
 class OperatorStandingRow(BaseModel):
-    """One entry's score of one operator."""
+    """One entry's score of one operator, with its three axes (20, 30, 50 points at most)."""
 
     rank: int
     entry: EntryView
     score: float
     noise: float
+    compile_points: float | None = None
+    correct_points: float | None = None
+    performance_points: float | None = None
     solved: bool
     speedup: float | None
     published_at: datetime

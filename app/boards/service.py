@@ -188,6 +188,9 @@ def _operator_row(row: TableRow, sources: _Sources) -> OperatorStandingRow:
         entry=sources.entries[row.entry_id],
         score=placement.score,
         noise=placement.noise,
+        compile_points=outcome.compile_points,
+        correct_points=outcome.correct_points,
+        performance_points=outcome.performance_points,
         solved=outcome.solved,
         speedup=None if outcome.speedup is None else round(outcome.speedup, 2),
         published_at=stand.published_at,
@@ -199,8 +202,14 @@ def _operator_row(row: TableRow, sources: _Sources) -> OperatorStandingRow:
 
 def _placement(stand: Stand, sources: _Sources) -> Placement:
     origin = sources.origins[stand.run_id]
-    result = result_id(origin.submission, origin.number)
-    return Placement(score=_shown(stand.score), noise=_shown(stand.noise), result=result)
+    outcome = _outcome(stand, sources)
+    return Placement(
+        score=_shown(stand.score),
+        noise=_shown(stand.noise),
+        result=result_id(origin.submission, origin.number),
+        verdict=outcome.verdict,
+        performance_points=outcome.performance_points,
+    )
 
 
 def _outcome(stand: Stand, sources: _Sources) -> Outcome:
