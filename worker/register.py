@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from app.models import Anchors, Board, Operator, PublicCase
 from app.models import Suite as SuiteRow
 from kernel_eval import model
+from kernel_eval.evaluation.calls import expected_us
 from kernel_eval.hap import CPU_PRESET, MODEL_VERSION, CpuPeaks, cpu_limit, work_of
 from kernel_eval.model import Anchor, AnchorSet, Provenance, Split, Suite
 from kernel_eval.report.codec import to_plain
@@ -138,12 +139,10 @@ def first_anchors(wanted: Registration, version: str, now: datetime) -> AnchorSe
 
 
 def _anchor(wanted: Registration, case: model.Case) -> Anchor:
-    """The limit for the pool that a call near the memory's speed is timed over."""
-    operator, peaks = wanted.suite.operator(case.operator), wanted.peaks
+    """The limit for the pool that the case is timed over on this host."""
     work = work_of(case)
-    moved = work.read_bytes + work.write_bytes
-    plan = make_plan(moved / peaks.memory_bytes_per_s * 1e6, moved, peaks.cache_bytes)
-    limit = cpu_limit(operator, case, peaks, plan.pool_bytes)
-    return Anchor(
-        case.operator, case.split, case.case_id, derived_baseline_us(limit.limit_us), limit, Provenance.DERIVED
-    )
+    size = work.read_bytes + work.write_bytes
+    plan = make_plan(expected_us(size), size, wanted.peaks.cache_bytes)
+    limit = cpu_limit(wanted.suite.operator(case.operator), case, wanted.peaks, plan.pool_bytes)
+    baseline_us = derived_baseline_us(limit.limit_us)
+    return Anchor(case.operator, case.split, case.case_id, baseline_us, limit, Provenance.DERIVED)
