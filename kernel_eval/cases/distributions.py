@@ -10,7 +10,7 @@ import torch
 from kernel_eval.cases.streams import STRETCH, stream, words32, words64
 from kernel_eval.model import RangeKind, ValueRange
 
-BLOCK = 1 << 15
+BLOCK = 1 << 16
 """Elements per step, even, so that scratch memory stays in the cache."""
 INFINITE_SHARE = 0.05
 _WORD_STEP = 2.0**-31
@@ -79,20 +79,29 @@ def _fill_floats(flat: torch.Tensor, low: float, high: float, generator: np.rand
 
     float64 tensors are drawn through float32 as well; their values carry 24 random bits.
     """
-    half = high / 2 - low / 2
-    centre = low / 2 + high / 2
+    step, centre = np.float32((high / 2 - low / 2) * _WORD_STEP), np.float32(low / 2 + high / 2)
+    lowest, highest = _ends(step, centre)
+    leaves_range = lowest < low or highest > high
     scratch = torch.empty(min(BLOCK, flat.numel()), dtype=torch.float32)
     for start in range(0, flat.numel(), BLOCK):
         block = flat[start : start + BLOCK]
         words = torch.from_numpy(words32(generator, block.numel()))
         drawn = block if flat.dtype == torch.float32 else scratch[: block.numel()]
         drawn.copy_(words)
-        drawn.mul_(half * _WORD_STEP)
+        drawn.mul_(float(step))
         if centre:
-            drawn.add_(centre)
+            drawn.add_(float(centre))
+        if leaves_range:
             drawn.clamp_(low, high)
         if drawn is not block:
             block.copy_(drawn)
+
+
+def _ends(step: np.float32, centre: np.float32) -> tuple[float, float]:
+    """What the lowest and the highest word become; rounding is monotonic, so every value lies between them."""
+    with np.errstate(over="ignore"):
+        reach = np.float32(2.0**31) * step
+        return float(centre - reach), float(centre + reach)
 
 
 def _fill_integers(flat: torch.Tensor, low: int, high: int, generator: np.random.Generator) -> None:

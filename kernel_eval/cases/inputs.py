@@ -12,7 +12,7 @@ import torch
 from kernel_eval.cases.constraints import apply_constraints
 from kernel_eval.cases.distributions import fill_stretch, fill_tensor, finish_tensor
 from kernel_eval.cases.streams import STRETCH
-from kernel_eval.model import ArgumentSpec, Case, Operator, TensorSpec, ValueRange, tensor_shapes
+from kernel_eval.model import ArgumentSpec, Attribute, Case, Operator, TensorSpec, ValueRange, tensor_shapes
 
 SMALL_ELEMENTS = 1 << 19
 """Below this many elements threads cost more than they save."""
@@ -25,6 +25,12 @@ def argument_specs(operator: Operator, case: Case) -> tuple[ArgumentSpec, ...]:
         ArgumentSpec(spec.name, tuple(TensorSpec(dtype, shape) for shape in tensor_shapes(entry)), spec.tensor_list)
         for spec, entry, dtype in zip(operator.inputs, case.shapes, case.dtypes, strict=True)
     )
+
+
+def call_attributes(operator: Operator, case: Case) -> dict[str, Attribute]:
+    """All attributes of a call: the case's own, and the declared defaults of the rest."""
+    defaults = {spec.name: spec.default for spec in operator.attributes if spec.default is not None}
+    return defaults | dict(case.attributes)
 
 
 def tensor_specs(operator: Operator, case: Case) -> tuple[TensorSpec, ...]:
