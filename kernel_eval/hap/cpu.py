@@ -2,13 +2,15 @@
 
     limit = max(floor, bytes / bandwidth, operations / peak rate)
 
-Reads and writes share one bus, so their times add. The peaks are the best of
+Reads and writes share one bus, so their times add; only what is written beyond
+the bytes read may go at the higher rate of writing alone. The peaks are the best of
 many tries and the operations those that no algorithm can do without, so that no
 honest kernel is faster.
 """
 
 from __future__ import annotations
 
+from kernel_eval.hap.cost import Work
 from kernel_eval.hap.hardware import MODEL_VERSION
 from kernel_eval.hap.npu import US_PER_S, bottleneck_of
 from kernel_eval.hap.peaks import CpuPeaks
@@ -34,10 +36,16 @@ def cpu_limit(operator: Operator, case: Case, peaks: CpuPeaks, pool_bytes: int) 
     units = dict.fromkeys(UNITS, 0.0)
     units["vector"] = US_PER_S * sum(part.hard / peaks.vector_ops[part.lanes] for part in work.vector)
     units["mte2"] = US_PER_S * work.read_bytes / rate
-    units["mte3"] = US_PER_S * work.write_bytes / rate
+    units["mte3"] = US_PER_S * _write_s(work, rate, peaks)
     moved = units["mte2"] + units["mte3"]
     label = bottleneck_of({"vector": units["vector"], "mte2": moved})
     return Limit(max(CPU_FLOOR_US, moved, units["vector"]), units, label, CPU_PRESET, MODEL_VERSION)
+
+
+def _write_s(work: Work, rate: float, peaks: CpuPeaks) -> float:
+    """Seconds for writing: as much as is read at the common rate, the surplus at the rate of writing alone."""
+    paired = min(work.write_bytes, work.read_bytes)
+    return paired / rate + (work.write_bytes - paired) / max(rate, peaks.fill_bytes_per_s)
 
 
 def pool_bytes_per_s(peaks: CpuPeaks, pool_bytes: int) -> float:

@@ -30,16 +30,18 @@ class CpuPeaks:
     """Peaks of a host with all the cores a candidate gets; each the best of many tries.
 
     `memory_bytes_per_s` and `cache_bytes_per_s` count bytes read plus written;
-    `cache_bytes` is the size of the last-level cache, `near` the levels before
-    it. `flops` is by dtype with a fused multiply-add as two; `vector_ops` is in
-    lane operations by lane width (`b16`, `b32`, `b64`). `stable` False means
-    that the control measurement wavered, so that a comparison is inconclusive.
+    `fill_bytes_per_s` is for writing alone, which needs no read. `cache_bytes`
+    is the size of the last-level cache, `near` the levels before it. `flops` is
+    by dtype with a fused multiply-add as two; `vector_ops` is in lane operations
+    by lane width (`b16`, `b32`, `b64`). `stable` False means that the control
+    measurement wavered, so that a comparison is inconclusive.
     """
 
     cpu_model: str
     cores: int
     threads: int
     memory_bytes_per_s: float
+    fill_bytes_per_s: float
     cache_bytes: int
     cache_bytes_per_s: float
     near: tuple[CacheLevel, ...]
@@ -50,7 +52,8 @@ class CpuPeaks:
 
     def __post_init__(self) -> None:
         rates = [self.memory_bytes_per_s, self.cache_bytes_per_s, *self.flops.values(), *self.vector_ops.values()]
-        rates += [level.bytes_per_s for level in self.near] + [self.cache_bytes, self.cores, self.threads]
+        rates += [level.bytes_per_s for level in self.near]
+        rates += [self.fill_bytes_per_s, self.cache_bytes, self.cores, self.threads]
         if not all(math.isfinite(rate) and rate > 0 for rate in rates):
             raise UsageError(f"peaks of {self.cpu_model}: every rate and size must be finite and above zero")
         if set(self.vector_ops) != {"b16", "b32", "b64"}:
@@ -117,6 +120,7 @@ def best_of(first: CpuPeaks, second: CpuPeaks) -> CpuPeaks:
     return replace(
         first,
         memory_bytes_per_s=max(first.memory_bytes_per_s, second.memory_bytes_per_s),
+        fill_bytes_per_s=max(first.fill_bytes_per_s, second.fill_bytes_per_s),
         cache_bytes_per_s=max(first.cache_bytes_per_s, second.cache_bytes_per_s),
         near=tuple(
             max(pair, key=lambda level: level.bytes_per_s) for pair in zip(first.near, second.near, strict=True)

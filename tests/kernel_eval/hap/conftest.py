@@ -36,6 +36,7 @@ def new_peaks(**other: Any) -> CpuPeaks:
         "cores": 2,
         "threads": 2,
         "memory_bytes_per_s": 20e9,
+        "fill_bytes_per_s": 30e9,
         "cache_bytes": 32 * 2**20,
         "cache_bytes_per_s": 60e9,
         "near": (CacheLevel(1, 64 * 2**10, 400e9), CacheLevel(2, 2**20, 150e9)),
