@@ -17,7 +17,7 @@ import kernel_eval
 from kernel_eval.commands.anchors import baseline
 from kernel_eval.commands.evaluate import evaluate_command
 from kernel_eval.commands.hardware import hardware
-from kernel_eval.commands.listing import config_command, info_command, list_command
+from kernel_eval.commands.listing import config_command, describe_command, list_command
 from kernel_eval.commands.scoring import score_command
 from kernel_eval.commands.suites import hidden, suite
 from kernel_eval.errors import EvaluationStopped, JudgeError, UsageError
@@ -30,7 +30,7 @@ USAGE, OURS, STOPPED = 2, 3, 130
     commands=[
         evaluate_command,
         list_command,
-        info_command,
+        describe_command,
         config_command,
         score_command,
         hardware,

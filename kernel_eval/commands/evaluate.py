@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,15 +19,9 @@ from kernel_eval.commands.options import (
     suite_options,
 )
 from kernel_eval.commands.peaks import peaks_for
-from kernel_eval.commands.progress import open_display
 from kernel_eval.errors import UsageError
-from kernel_eval.model import AnchorSet, Candidate, Report, Suite, Verdict
-from kernel_eval.report import report_to_html, report_to_json, report_to_markdown
-from kernel_eval.report.figures import points, ratio, share
-from kernel_eval.report.summary import summarise, verdict_counts
+from kernel_eval.model import AnchorSet, Candidate, Report, Suite
 from kernel_eval.settings import Settings
-
-PASSED, FAILED, OURS = 0, 1, 3
 
 
 @dataclass(frozen=True)
@@ -83,6 +76,9 @@ class Choices:
 @click.option("-v", "--verbose", is_flag=True, help="A line per case.")
 def evaluate_command(**options: Any) -> int:
     """Judge a submission and write JSON, Markdown and HTML reports."""
+    from kernel_eval.commands.closing import closing, exit_code, write_reports
+    from kernel_eval.report import report_to_json
+
     choices = Choices(**options)
     _refuse_impossible(choices)
     suite = _suite(choices)
@@ -91,29 +87,8 @@ def evaluate_command(**options: Any) -> int:
     if choices.as_json:
         click.echo(report_to_json(report), nl=False)
     else:
-        click.echo(_closing(report, paths))
+        click.echo(closing(report, paths))
     return exit_code(report)
-
-
-def exit_code(report: Report) -> int:
-    """0 where every case was accepted, 3 where some fault was ours, else 1."""
-    if report.verdict is Verdict.INTERNAL_ERROR:
-        return OURS
-    return PASSED if report.operators and report.verdict is Verdict.ACCEPTED else FAILED
-
-
-def write_reports(report: Report, folder: Path) -> list[Path]:
-    """Write the three forms; the paths, JSON first."""
-    folder.mkdir(parents=True, exist_ok=True)
-    stamp = re.sub(r"\D", "", report.started_at)[:14]
-    stem = f"{report.suite}_eval_{stamp[:8]}_{stamp[8:]}"
-    texts = {"json": report_to_json, "md": report_to_markdown, "html": report_to_html}
-    paths = []
-    for suffix, write in texts.items():
-        path = folder / f"{stem}.{suffix}"
-        path.write_text(write(report), encoding="utf-8")
-        paths.append(path)
-    return paths
 
 
 def _refuse_impossible(choices: Choices) -> None:
@@ -137,8 +112,7 @@ def _suite(choices: Choices) -> Suite:
 
 
 def _judge(choices: Choices, suite: Suite) -> Report:
-    from kernel_eval.pipeline import evaluate
-
+    anchors = _anchors(choices.anchors_file)
     cache_dir = choices.cache_dir or default_cache_dir()
     with tempfile.TemporaryDirectory(prefix="kernel-eval-") as work:
         settings = Settings(
@@ -153,9 +127,12 @@ def _judge(choices: Choices, suite: Suite) -> Report:
             op_timeout_s=choices.op_timeout_sec,
         )
         peaks = peaks_for(settings.threads, cache_dir, choices.peaks_file)
+        from kernel_eval.commands.progress import open_display
+        from kernel_eval.pipeline import evaluate
+
         with open_display(len(suite.cases), settings.timed, choices.verbose) as display:
             candidate = Candidate(choices.source_dir)
-            return evaluate(candidate, suite, settings, display, peaks=peaks, anchors=_anchors(choices.anchors_file))
+            return evaluate(candidate, suite, settings, display, peaks=peaks, anchors=anchors)
 
 
 def _anchors(path: Path | None) -> AnchorSet | None:
@@ -166,27 +143,3 @@ def _anchors(path: Path | None) -> AnchorSet | None:
     if not path.is_file():
         raise UsageError(f"--anchors {path}: no such file; record one with `kernel-eval baseline record`")
     return load_anchors(path)
-
-
-def _closing(report: Report, paths: list[Path]) -> str:
-    summary = summarise(report)
-    counts = ", ".join(f"{count} {verdict}" for verdict, count in verdict_counts(report).items())
-    lines = [
-        f"{report.suite} {report.suite_version} on {report.hardware}: {report.verdict}",
-        f"  cases     {summary.total_passed} of {summary.total_cases} accepted ({share(summary.pass_rate)})",
-        f"  operators {summary.solved_operators} of {summary.total_operators} solved",
-        f"  score     {points(report.total_score)}",
-        f"  speed-up  {ratio(summary.overall_geometric_mean_speedup)} (geometric mean over baseline)",
-        *([f"  verdicts  {counts}"] if counts else []),
-        *([f"  flags     {_flag_line(report)}"] if _flag_line(report) else []),
-        *(f"  report    {path}" for path in paths),
-    ]
-    return "\n".join(lines)
-
-
-def _flag_line(report: Report) -> str:
-    flags = [*report.flags]
-    for operator in report.operators:
-        flags += [*operator.flags, *(flag for case in operator.cases for flag in case.flags)]
-    names = [str(flag.id) for flag in flags]
-    return ", ".join(f"{names.count(name)} {name}" for name in sorted(set(names)))

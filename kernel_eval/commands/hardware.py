@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 
 from kernel_eval.commands.options import FILE
-from kernel_eval.hap import peaks_to_json, save_peaks
 from kernel_eval.settings import Settings
 
 
@@ -22,6 +21,7 @@ def hardware() -> None:
 def probe_command(threads: int | None, output: Path | None) -> None:
     """Probe memory, cache and arithmetic peaks; JSON on standard output."""
     from kernel_eval.device.cpu_probe import probe
+    from kernel_eval.hap import peaks_to_json, save_peaks
 
     peaks = probe(threads or Settings(work_dir=Path("."), cache_dir=Path(".")).threads)
     if output is not None:

@@ -44,7 +44,7 @@ def list_command(
 @suite_options
 @selection_options
 @click.option("--json", "as_json", is_flag=True, help="For machines.")
-def info_command(
+def describe_command(
     names: tuple[str, ...],
     suite_name: str,
     bench_data: Path | None,
@@ -63,8 +63,14 @@ def info_command(
 
 @click.command("config")
 @click.option("--json", "as_json", is_flag=True, help="For machines.")
-def config_command(as_json: bool) -> None:
+@click.option("--report-schema", is_flag=True, help="Print the JSON schema of reports instead.")
+def config_command(as_json: bool, report_schema: bool) -> None:
     """Show defaults and folders in force."""
+    if report_schema:
+        from kernel_eval.report import schema
+
+        click.echo(json.dumps(schema.report_schema(), indent=1))
+        return
     settings = Settings(work_dir=Path("."), cache_dir=default_cache_dir())
     facts = {
         "rules_version": RULES_VERSION,

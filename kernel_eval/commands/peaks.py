@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import platform
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from kernel_eval.hap import CpuPeaks, load_peaks, save_peaks
+if TYPE_CHECKING:
+    from kernel_eval.hap import CpuPeaks
 
 
 def peaks_for(threads: int, cache_dir: Path, peaks_file: Path | None = None) -> CpuPeaks:
@@ -16,6 +18,8 @@ def peaks_for(threads: int, cache_dir: Path, peaks_file: Path | None = None) -> 
 
     A first probe of a machine takes some seconds and is kept under `cache_dir`.
     """
+    from kernel_eval.hap import load_peaks, save_peaks
+
     if peaks_file is not None:
         return load_peaks(peaks_file)
     kept = cache_dir / "peaks" / f"{_machine()}-{threads}.json"

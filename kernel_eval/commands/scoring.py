@@ -7,7 +7,6 @@ import json
 import click
 
 from kernel_eval.errors import NotMeasured, UsageError
-from kernel_eval.score import score_case
 
 
 @click.command("score")
@@ -16,6 +15,8 @@ from kernel_eval.score import score_case
 @click.option("--measured-us", type=float, required=True, help="The candidate's time in µs.")
 def score_command(baseline_us: float | None, limit_us: float, measured_us: float) -> None:
     """Score one case: HAP, what counts of it now, and the flags it raises, as JSON."""
+    from kernel_eval.score import score_case
+
     try:
         score = score_case(baseline_us, limit_us, measured_us)
     except NotMeasured as fault:

@@ -65,7 +65,7 @@ def _operator(operator: OperatorResult) -> str:
     head = ("Case", "Verdict", "Rule", "µs", "Baseline µs", "Limit µs", "HAP", "Speed-up", "Message")
     parts = [f"## {operator.operator}"]
     if operator.message:
-        parts.append(operator.message)
+        parts.append(_cell(operator.message))
     if operator.log_excerpt:
         parts.append("```text\n" + operator.log_excerpt.replace("```", "'''") + "\n```")
     if operator.cases:

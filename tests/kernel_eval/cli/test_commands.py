@@ -1,0 +1,117 @@
+"""The command line: forms, exit codes, one line per fault. Evaluations themselves are tested with the pipeline."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from kernel_eval.cli import main
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    code = main(words)
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def test_list_names_every_operator(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "list", "--json")
+    rows = json.loads(out)
+    assert code == 0
+    assert {row["name"] for row in rows} >= {"exp", "foreach_norm", "swi_glu"}
+    assert all(row["cases"] == 20 for row in rows)
+
+
+def test_the_action_form_means_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    plain = run(capsys, "list", "--level", "1")
+    assert run(capsys, "--action", "list", "-l", "L1") == plain
+    assert run(capsys, "--level", "level1", "--action=list") == plain
+
+
+def test_describing_an_operator_takes_its_name_or_title(capsys: pytest.CaptureFixture[str]) -> None:
+    by_name = run(capsys, "info", "swi_glu")
+    assert by_name == run(capsys, "info", "-o", "SwiGlu")
+    assert "swi_glu(" in by_name[1]
+
+
+def test_a_score_is_printed_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "score", "--baseline-us", "50", "--limit-us", "10", "--measured-us", "50")
+    assert code == 0
+    assert json.loads(out) == {"hap": 0.5, "published": 0.5, "flags": []}
+    _, out, _ = run(capsys, "score", "--baseline-us", "50", "--limit-us", "10", "--measured-us", "8")
+    assert json.loads(out)["flags"][0]["flag"] == "faster_than_limit"
+
+
+def test_config_shows_the_published_defaults(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, "config", "--json")
+    facts = json.loads(out)
+    assert (facts["warmup"], facts["repeat"], facts["op_timeout_s"]) == (3, 5, 240.0)
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (["--action", "sing"], "--action sing"),
+        (["eval"], "--source-dir"),
+        (["eval", "--source-dir", "/nonexistent"], "/nonexistent: no such folder"),
+        (["eval", "--source-dir", ".", "--device", "npu"], "--device npu"),
+        (["eval", "--source-dir", ".", "--device-id", "3"], "--device-id 3"),
+        (["eval", "--source-dir", ".", "-o", "softmax"], "--operator softmax"),
+        (["eval", "--source-dir", ".", "--level", "9"], "--level 9"),
+        (["eval", "--source-dir", ".", "-c", "999"], "no case is left"),
+        (["eval", "--source-dir", ".", "--suite", "nosuch"], "nosuch"),
+        (["eval", "--source-dir", ".", "--anchors", "/nonexistent.json"], "/nonexistent.json"),
+        (["eval", "--source-dir", ".", "--peaks", "/nonexistent.json"], "/nonexistent.json"),
+        (["score", "--limit-us", "0", "--measured-us", "1"], "limit"),
+        (["nosuch"], "nosuch"),
+    ],
+)
+def test_bad_usage_is_named_in_one_line_and_exits_with_two(
+    words: list[str], named: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    try:
+        code, _, err = run(capsys, *words)
+    except SystemExit as stopped:
+        code, err = int(str(stopped.code)), capsys.readouterr().err
+    assert code == 2
+    assert named in err
+    assert "Traceback" not in err
+
+
+def test_a_broken_task_set_is_named_fault_by_fault(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "suites").mkdir()
+    (tmp_path / "suites" / "broken.toml").write_text("name = 3\n")
+    code, _, err = run(capsys, "list", "--bench-data", str(tmp_path), "--suite", "broken")
+    assert code == 2
+    assert len(err.splitlines()) >= 2
+    assert all(line.startswith("kernel-eval: ") for line in err.splitlines())
+
+
+def test_list_and_info_load_neither_torch_nor_numpy() -> None:
+    program = (
+        "import sys; from kernel_eval.cli import main; main(['list']); main(['info', 'exp']); "
+        "print(sorted(m for m in ('torch', 'numpy', 'pandas') if m in sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_list_answers_quickly() -> None:
+    def seconds() -> float:
+        started = time.monotonic()
+        subprocess.run([sys.executable, "-m", "kernel_eval", "list"], capture_output=True, check=True)
+        return time.monotonic() - started
+
+    def bare() -> float:
+        started = time.monotonic()
+        subprocess.run([sys.executable, "-c", "pass"], capture_output=True, check=True)
+        return time.monotonic() - started
+
+    assert min(seconds() for _ in range(5)) < 0.4 or min(bare() for _ in range(3)) > 0.1, (
+        "slow although the host is not"
+    )
