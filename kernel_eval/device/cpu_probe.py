@@ -20,12 +20,11 @@ from pathlib import Path
 
 from kernel_eval.device.cpu_topology import Topology, read_topology
 from kernel_eval.errors import InternalError, UsageError
-from kernel_eval.hap import CacheLevel, CpuPeaks, best_of, load_peaks, save_peaks
+from kernel_eval.hap import CacheLevel, CpuPeaks
 
 SOURCE = Path(__file__).with_name("cpu_probe.cpp")
 COMPILE = ("-O3", "-march=native", "-std=c++17", "-pthread")
 PROBE_SECONDS = 5.0
-PEAKS_FILE = "cpu-peaks.json"
 STEADY_SHARE = 0.95
 """The probe is stable where the control's median and the third-best try reach this share of the best."""
 
@@ -44,33 +43,6 @@ def probe(threads: int, seconds: float = PROBE_SECONDS) -> CpuPeaks:
         raise UsageError(f"{threads} threads can't be probed: this process may use {len(topology.cpus)} cores")
     tries = run_program(topology, threads, seconds)
     return peaks_of(tries, topology, threads, matmul_rates(threads) if topology.matrix_units else {})
-
-
-def host_peaks(folder: Path, threads: int) -> CpuPeaks:
-    """The peaks kept in `folder` for this host and so many threads; probed and kept where there are none yet."""
-    kept = kept_peaks(folder, threads)
-    return kept if kept is not None else renew_peaks(folder, threads)
-
-
-def renew_peaks(folder: Path, threads: int) -> CpuPeaks:
-    """Probe once more and keep the higher of each rate, so that the kept peaks only ever come closer to the truth."""
-    fresh = probe(threads)
-    kept = kept_peaks(folder, threads)
-    if kept is not None:
-        fresh = best_of(kept, fresh)
-    folder.mkdir(parents=True, exist_ok=True)
-    save_peaks(fresh, folder / PEAKS_FILE)
-    return fresh
-
-
-def kept_peaks(folder: Path, threads: int) -> CpuPeaks | None:
-    """The peaks kept in `folder`, None where there are none or they are another host's."""
-    file = folder / PEAKS_FILE
-    if not file.is_file():
-        return None
-    kept, topology = load_peaks(file), read_topology()
-    same = (kept.cpu_model, kept.cores, kept.threads) == (topology.model, len(topology.cpus), threads)
-    return kept if same else None
 
 
 def run_program(topology: Topology, threads: int, seconds: float) -> Tries:

@@ -2,16 +2,15 @@ from __future__ import annotations
 
 import json
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from kernel_eval.device import cpu_probe
-from kernel_eval.device.cpu_probe import host_peaks, is_stable, kept_peaks, matmul_rates, peaks_of, probe, run_program
+from kernel_eval.device.cpu_probe import is_stable, matmul_rates, peaks_of, probe, run_program
 from kernel_eval.device.cpu_topology import read_topology
 from kernel_eval.errors import InternalError, UsageError
-from kernel_eval.hap import CpuPeaks, peaks_from_json, peaks_to_json, save_peaks
+from kernel_eval.hap import CpuPeaks, peaks_from_json, peaks_to_json
 
 THREADS = len(read_topology().cpus)
 
@@ -134,14 +133,6 @@ def test_the_best_try_counts_and_writing_alone_stands_apart() -> None:
     assert (peaks.memory_bytes_per_s, peaks.fill_bytes_per_s, peaks.cache_bytes_per_s) == (5e9, 7e9, 20e9)
     assert peaks.vector_ops == {"b16": 9e9, "b32": 9e9, "b64": 4e9}
     assert peaks.flops == {"float64": 4e9, "float32": 9e9, "float16": 9e9, "bfloat16": 30e9}
-
-
-def test_kept_peaks_are_used_again_and_another_hosts_are_not(peaks: CpuPeaks, tmp_path: Path) -> None:
-    assert kept_peaks(tmp_path, THREADS) is None
-    save_peaks(peaks, tmp_path / cpu_probe.PEAKS_FILE)
-    assert host_peaks(tmp_path, THREADS) == peaks
-    save_peaks(replace(peaks, cpu_model="Model A"), tmp_path / cpu_probe.PEAKS_FILE)
-    assert kept_peaks(tmp_path, THREADS) is None
 
 
 @pytest.mark.slow
