@@ -41,6 +41,13 @@ def public_cases(session: Session, operator_id: int) -> Sequence[PublicCase]:
     return session.scalars(query.order_by(PublicCase.case_id)).all()
 
 
+def public_cases_on(session: Session, board_slug: str) -> Sequence[Row[str, PublicCase]]:
+    """All public cases of a board's suite with their operators' names."""
+    query = select(Operator.name, PublicCase).join(PublicCase, PublicCase.operator_id == Operator.id)
+    query = query.join(Board, Board.suite_id == Operator.suite_id).where(Board.slug == board_slug)
+    return session.execute(query).all()
+
+
 def first_board(session: Session, suite_id: int) -> Board | None:
     """The suite's oldest board."""
     query = select(Board).where(Board.suite_id == suite_id).order_by(Board.id).limit(1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy.orm import Session
 
 from app.models import AnchorRow, Operator, PublicCase, Suite
@@ -53,6 +55,14 @@ def operator_levels(session: Session, suite_id: int) -> dict[str, str]:
 def operator_titles(session: Session, suite_id: int) -> dict[str, str]:
     """Title of each operator of a suite."""
     return repository.titles(session, suite_id)
+
+
+def public_specs(session: Session, board_slug: str) -> dict[str, dict[int, dict[str, Any]]]:
+    """Declarations of all public cases of a board's suite, by operator and case id."""
+    found: dict[str, dict[int, dict[str, Any]]] = {}
+    for operator, case in repository.public_cases_on(session, board_slug):
+        found.setdefault(operator, {})[case.case_id] = case.spec
+    return found
 
 
 def _find(session: Session, name: str, suite_name: str | None) -> tuple[Suite, Operator, int]:

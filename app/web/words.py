@@ -49,7 +49,7 @@ VERDICT_ADVICE: Final[Mapping[str, str]] = {
     "load_failed": N_("The package was built but could not be imported, or does not export the operator."),
     "build_failed": N_("`build.sh` ended with an error; the log excerpt shows its last lines."),
     "tampered": N_("The measuring path was attacked; the operator is void."),
-    "internal_error": N_("This was our fault. It is not scored, costs no quota, and is tried again."),
+    "internal_error": N_("This was our fault. It is not scored and is tried again."),
 }
 
 STATUS_WORDS: Final[Mapping[str, str]] = {

@@ -1,4 +1,4 @@
-"""The heat map: operators down, entries across, coloured by HAP, a glyph where there is no time to show."""
+"""The heat map: operators down, entries across, coloured by HAP, with a glyph where cases failed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ CELL_GAP: Final = 2.0
 
 @dataclass(frozen=True)
 class HeatCell:
-    """One operator of one entry: its HAP, or a glyph; `sentence` is what a screen reader says."""
+    """One operator of one entry: its HAP where there is one, a glyph where cases failed.
+
+    `sentence` is what a screen reader says.
+    """
 
     hap: float | None
     glyph: str
@@ -82,8 +85,8 @@ def _row(row: HeatRow, level_above: str, index: int, cell: float) -> Markup:
 
 
 def _cell(content: HeatCell, x: float, y: float, width: float, first: bool) -> Markup:
-    colour = hap_class(content.hap) if not content.glyph else "hap-none"
-    label = content.glyph or hap(content.hap)
+    colour = hap_class(content.hap)
+    label = content.glyph if content.hap is None else f"{content.glyph} {hap(content.hap)}".strip()
     inside = (
         element("title", content.sentence),
         element("rect", x=x, y=y, width=width - CELL_GAP, height=ROW - CELL_GAP, class_=colour),

@@ -5,6 +5,11 @@ function size(bytes) {
   return bytes < MIB ? `${(bytes / 1024).toFixed(1)} KiB` : `${(bytes / MIB).toFixed(1)} MiB`;
 }
 
+// The same choice sent twice is one submission; another choice gets another key.
+function freshKey() {
+  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
 export function enhanceUpload(form) {
   const drop = form.querySelector(".drop");
   const input = form.querySelector("input[type=file]");
@@ -12,6 +17,7 @@ export function enhanceUpload(form) {
   const bar = form.querySelector("progress");
   const button = form.querySelector("button[type=submit]");
   const words = form.dataset;
+  let key = freshKey();
 
   function check() {
     const file = input.files[0];
@@ -30,6 +36,7 @@ export function enhanceUpload(form) {
   }
 
   input.addEventListener("change", showChoice);
+  form.addEventListener("input", () => { key = freshKey(); });
   for (const kind of ["dragenter", "dragover"]) {
     drop.addEventListener(kind, (event) => { event.preventDefault(); drop.classList.add("over"); });
   }
@@ -85,6 +92,7 @@ export function enhanceUpload(form) {
     request.addEventListener("error", failed);
     request.open("POST", form.action);
     request.setRequestHeader("Accept", "text/html");
+    request.setRequestHeader("Idempotency-Key", key);
     request.send(new FormData(form));
   });
 }
