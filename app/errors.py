@@ -50,6 +50,13 @@ class Problem(BaseModel):
     errors: list[FaultView] = []
 
 
+PROBLEM_RESPONSES: dict[int | str, dict[str, Any]] = {
+    "4XX": {"model": Problem, "description": "What is wrong, where, what to do", "content": {PROBLEM_TYPE: {}}},
+    "5XX": {"model": Problem, "description": "A fault of ours", "content": {PROBLEM_TYPE: {}}},
+}
+"""How endpoints declare their problem documents."""
+
+
 class PortalError(Exception):
     """Base of everything that the portal answers with a problem document."""
 

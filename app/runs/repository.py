@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from sqlalchemy import ColumnElement, Row, UnaryExpression, and_, func, or_, select, tuple_
@@ -127,3 +127,18 @@ def flags(session: Session, run_id: int) -> Sequence[FlagRow]:
     """The run's flags, by operator."""
     query = select(FlagRow).where(FlagRow.run_id == run_id).order_by(FlagRow.operator, FlagRow.id)
     return session.scalars(query).all()
+
+
+def finished(session: Session, public_id: str, number: int) -> Row[Run, Submission] | None:
+    """A finished run by its submission's public id and its number."""
+    query = select(Run, Submission).join(Submission, Submission.id == Run.submission_id)
+    query = query.where(Submission.public_id == public_id, Run.number == number, Run.status == RunStatus.FINISHED)
+    return session.execute(query).first()
+
+
+def scores(session: Session, submission_ids: Iterable[int]) -> list[Row[int, int, float]]:
+    """Submission, number of the finished run and score, of every scored operator."""
+    query = select(Run.submission_id, Run.number, OperatorResult.score)
+    query = query.join(OperatorResult, OperatorResult.run_id == Run.id).where(OperatorResult.score.is_not(None))
+    query = query.where(Run.submission_id.in_(set(submission_ids)), Run.status == RunStatus.FINISHED)
+    return list(session.execute(query.order_by(Run.submission_id, Run.number)))

@@ -30,8 +30,9 @@ OUR_FAULT = (
 )
 
 
-def enqueue(session: Session, submission: Submission, hardware: str, now: datetime, *, priority: int = 0) -> Run:
-    """Queue a (further) run of a locked or new submission, with its message in the outbox."""
+def enqueue(session: Session, submission: Submission, now: datetime, *, priority: int = 0) -> Run:
+    """Queue a (further) run of a locked or new submission on its board's hardware, with its message in the outbox."""
+    hardware = session.get_one(Board, submission.board_id).hardware
     previous = repository.latest(session, submission.id)
     run = Run(
         submission_id=submission.id,

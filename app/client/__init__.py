@@ -1,0 +1,1 @@
+"""A small client of the API: pack a folder, hand it in, wait for it."""

@@ -1,0 +1,137 @@
+"""Takes an upload in: streamed to a stage while it is hashed, judged by every rule, then accepted or gone."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+
+from fastapi import Request
+from pydantic import ValidationError
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect
+
+from app.auth.cookie import CSRF_FIELD, CSRF_HEADER
+from app.auth.principal import Principal, check_csrf
+from app.auth.tokens import Scope
+from app.errors import validation_faults
+from app.portal import Portal, portal_of
+from app.storage import StagedFile, TooLarge
+from app.submissions import service
+from app.submissions.errors import SubmissionRefused, UploadBroken, UploadTooLarge
+from app.submissions.multipart import FILE_FIELD, MAX_FIELD_BYTES, MAX_FIELDS, FormReader, boundary_of
+from app.submissions.schemas import SubmissionForm
+from app.submissions.service import Accepted, Handed
+from kernel_eval.build.archive import ArchiveLimits, check_archive
+from kernel_eval.errors import ArchiveRefused, Fault
+
+MAX_KEY_LENGTH = 128
+_FORM_BYTES = MAX_FIELDS * MAX_FIELD_BYTES
+_BLOCK_BYTES = 1024 * 1024
+
+
+async def take_in(request: Request, principal: Principal, key: str | None = None) -> Accepted:
+    """Take the request's upload in for `principal`, by API or by the page's form; `key` makes repeats one.
+
+    Raises `ScopeMissing`, `CsrfRefused`, `NotMultipart`, `UploadTooLarge`,
+    `UploadBroken`, `SubmissionRefused` (with all faults at once), `KeyReused`.
+    Where it raises, nothing is left behind; `request.state.sent_fields` has the
+    text fields, so that a form can be shown again as it was sent.
+    """
+    principal.require(Scope.SUBMIT)
+    portal = portal_of(request)
+    max_bytes = portal.settings.max_upload_bytes
+    _refuse_early(request, max_bytes)
+    with portal.store.stage(max_bytes) as staged:
+        reader = FormReader(boundary_of(request.headers.get("content-type", "")), staged.write)
+        await _receive(request, reader, max_bytes)
+        request.state.sent_fields = dict(reader.fields)
+        sent = reader.fields.pop(CSRF_FIELD, None) or request.headers.get(CSRF_HEADER)
+        check_csrf(portal, principal, sent)
+        return await run_in_threadpool(_accept, portal, principal, staged, reader, key)
+
+
+def _accept(portal: Portal, principal: Principal, staged: StagedFile, reader: FormReader, key: str | None) -> Accepted:
+    """Judge what was received and hand it to the service. Runs in a thread."""
+    form, faults = _form(reader)
+    faults += _key_faults(key)
+    staged.file.flush()
+    filename = shown_filename(reader.filename or "")
+    faults += _archive_faults(staged, reader.filename, portal.settings.max_upload_bytes)
+    with portal.database.session() as session:
+        if form is not None:
+            faults += service.board_faults(session, form.board)
+        if faults or form is None:
+            raise SubmissionRefused("The upload breaks rules; `errors` names each of them. Nothing was kept.", faults)
+        handed = Handed(form, filename, staged.sha256, staged.size_bytes, key)
+        return service.accept(
+            session,
+            handed,
+            principal.user_id,
+            principal.name,
+            instance=portal.settings.instance,
+            now=datetime.now(UTC),
+            keep=lambda: portal.store.keep(staged),
+        )
+
+
+def shown_filename(filename: str) -> str:
+    """A submitted file name without folders and control characters, of bounded length."""
+    base = filename.replace("\\", "/").rsplit("/", 1)[-1]
+    clean = "".join(letter for letter in base if unicodedata.category(letter)[0] != "C")
+    return clean[-120:] or "upload"
+
+
+async def _receive(request: Request, reader: FormReader, max_bytes: int) -> None:
+    try:
+        async for block in _blocks(request):
+            await run_in_threadpool(reader.write, block)
+    except TooLarge as error:
+        raise UploadTooLarge(max_bytes) from error
+    except ClientDisconnect as error:
+        raise UploadBroken("The connection ended before the upload did. Upload it again.") from error
+    reader.finish()
+
+
+async def _blocks(request: Request) -> AsyncIterator[bytes]:
+    """The body in blocks of about a MiB, so that a thread is taken for each block and not for each packet."""
+    pending = bytearray()
+    async for piece in request.stream():
+        pending += piece
+        if len(pending) >= _BLOCK_BYTES:
+            yield bytes(pending)
+            pending.clear()
+    if pending:
+        yield bytes(pending)
+
+
+def _refuse_early(request: Request, max_bytes: int) -> None:
+    """Refuse by the announced length before a byte of the body is read."""
+    announced = request.headers.get("content-length", "")
+    if announced.isdigit() and int(announced) > max_bytes + _FORM_BYTES:
+        raise UploadTooLarge(max_bytes)
+
+
+def _form(reader: FormReader) -> tuple[SubmissionForm | None, list[Fault]]:
+    faults = list(reader.faults)
+    try:
+        return SubmissionForm.model_validate(reader.fields), faults
+    except ValidationError as error:
+        return None, faults + list(validation_faults(error.errors()))
+
+
+def _key_faults(key: str | None) -> list[Fault]:
+    if key is None or (0 < len(key) <= MAX_KEY_LENGTH and key.isascii() and key.isprintable()):
+        return []
+    message = f"must be 1 to {MAX_KEY_LENGTH} printable ASCII characters"
+    return [Fault("REQ-004", "Idempotency-Key", message)]
+
+
+def _archive_faults(staged: StagedFile, filename: str | None, max_bytes: int) -> list[Fault]:
+    if filename is None:
+        return [Fault("REQ-002", FILE_FIELD, "is missing; send the archive in this field")]
+    try:
+        check_archive(staged.file, filename, ArchiveLimits(max_archive_bytes=max_bytes))
+    except ArchiveRefused as refused:
+        return list(refused.faults)
+    return []
