@@ -34,22 +34,29 @@ class RunStatus(StrEnum):
 _S = SubmissionStatus
 _R = RunStatus
 
-TRANSITIONS: Mapping[StrEnum, frozenset[StrEnum]] = {
-    _S.RECEIVED: frozenset({_S.QUEUED, _S.CANCELLED, _S.FAILED}),
-    _S.QUEUED: frozenset({_S.RUNNING, _S.CANCELLED, _S.FAILED}),
-    _S.RUNNING: frozenset({_S.PUBLISHED, _S.HELD, _S.FAILED, _S.CANCELLED}),
-    _S.HELD: frozenset({_S.PUBLISHED, _S.WITHDRAWN}),
-    _S.PUBLISHED: frozenset({_S.HELD, _S.WITHDRAWN}),
-    _S.FAILED: frozenset(),
-    _S.CANCELLED: frozenset(),
-    _S.WITHDRAWN: frozenset(),
-    _R.QUEUED: frozenset({_R.RUNNING, _R.CANCELLED}),
-    _R.RUNNING: frozenset({_R.FINISHED, _R.ERRORED, _R.CANCELLED}),
-    _R.FINISHED: frozenset(),
-    _R.ERRORED: frozenset(),
-    _R.CANCELLED: frozenset(),
+TRANSITIONS: Mapping[type[StrEnum], Mapping[StrEnum, frozenset[StrEnum]]] = {
+    SubmissionStatus: {
+        _S.RECEIVED: frozenset({_S.QUEUED, _S.CANCELLED, _S.FAILED}),
+        _S.QUEUED: frozenset({_S.RUNNING, _S.CANCELLED, _S.FAILED}),
+        _S.RUNNING: frozenset({_S.PUBLISHED, _S.HELD, _S.FAILED, _S.CANCELLED}),
+        _S.HELD: frozenset({_S.PUBLISHED, _S.WITHDRAWN}),
+        _S.PUBLISHED: frozenset({_S.HELD, _S.WITHDRAWN}),
+        _S.FAILED: frozenset(),
+        _S.CANCELLED: frozenset(),
+        _S.WITHDRAWN: frozenset(),
+    },
+    RunStatus: {
+        _R.QUEUED: frozenset({_R.RUNNING, _R.CANCELLED}),
+        _R.RUNNING: frozenset({_R.FINISHED, _R.ERRORED, _R.CANCELLED}),
+        _R.FINISHED: frozenset(),
+        _R.ERRORED: frozenset(),
+        _R.CANCELLED: frozenset(),
+    },
 }
-"""From each status, the statuses that may follow. Held and published alternate only by a reviewer's decision."""
+"""Per kind, from each status the statuses that may follow; held and published alternate only by a reviewer's decision.
+
+Words of the two kinds are equal as text, so each kind has its own table.
+"""
 
 SETTLED: frozenset[SubmissionStatus] = frozenset({_S.PUBLISHED, _S.HELD, _S.FAILED, _S.CANCELLED, _S.WITHDRAWN})
 """Nothing more happens to these by itself."""
@@ -78,7 +85,7 @@ class HasStatus(Protocol):
 
 def may_move(current: StrEnum, target: StrEnum) -> bool:
     """Whether the table leads from `current` to `target`."""
-    return type(current) is type(target) and target in TRANSITIONS[current]
+    return type(current) is type(target) and target in TRANSITIONS[type(current)][current]
 
 
 def move(thing: HasStatus, target: StrEnum) -> None:
