@@ -1,0 +1,1 @@
+"""What several benchmarks need: a running stack, and figures in one form."""
