@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -50,6 +50,7 @@ def _collect(node: ast.AST, found: set[str]) -> None:
         _collect(child, found)
 
 
+@cache
 def modules(*packages: str) -> list[Module]:
     """All modules below the given top-level folders or sub-packages (`kernel_eval/hap`)."""
     found = []

@@ -104,6 +104,10 @@ def test_the_repository_names_no_registry_and_no_machine() -> None:
     wrong = []
     for name in files:
         path = ROOT / name
-        if path.is_file() and path.suffix not in {".png", ".svg", ".woff2"} and needle.search(path.read_text("utf-8", "replace")):
+        if (
+            path.is_file()
+            and path.suffix not in {".png", ".svg", ".woff2"}
+            and needle.search(path.read_text("utf-8", "replace"))
+        ):
             wrong.append(name)
     assert wrong == []
