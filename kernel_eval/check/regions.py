@@ -1,0 +1,157 @@
+"""The fallback by region, after the first screen failed (`judging.md` section 1, rules 5 and 6; paper, appendix A)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+
+from kernel_eval.check.chunks import over_chunks
+from kernel_eval.check.measure import Measured
+from kernel_eval.check.outcome import TensorOutcome
+from kernel_eval.check.tolerances import DENOMINATOR_FLOOR, Tolerance
+
+LARGEST_RATIO = 2.0
+
+
+@dataclass(frozen=True)
+class Peer:
+    """Errors of the same-precision run of the golden, counted by the same rules; all 0 where it was not needed."""
+
+    failing_small: int = 0
+    failing_cancelled: int = 0
+    small_difference_sum: float = 0.0
+    largest_difference: float = 0.0
+
+
+def judge_regions(measured: Measured, tolerance: Tolerance, relief: bool, peer_of: Callable[[], Peer]) -> TensorOutcome:
+    """Decide by region. `peer_of` is called only where its result can change the verdict."""
+    refusal = _refusal_without_peer(measured, tolerance, relief)
+    peer = Peer()
+    if refusal is None and _needs_peer(measured, tolerance):
+        peer = peer_of()
+        refusal = _refusal_by_peer(measured, tolerance, peer)
+    rule, message = refusal or ("regions", "")
+    return TensorOutcome(
+        passed=refusal is None,
+        rule=rule,
+        message=message,
+        mean=measured.mean,
+        largest=measured.largest,
+        worst=measured.failing_normal_at if rule == "regions.normal" else measured.largest_at,
+        regions=_figures(measured, peer),
+    )
+
+
+def _refusal_without_peer(measured: Measured, tolerance: Tolerance, relief: bool) -> tuple[str, str] | None:
+    """What fails whatever the same-precision run did: (rule, message)."""
+    if measured.failing_normal and not relief:
+        return "regions.normal", (
+            f"{measured.failing_normal} of {measured.normal} ordinary elements have a relative error of "
+            f"{tolerance.peak:.3g} or more, the largest {measured.largest:.3g}"
+        )
+    if not measured.normal_mean < tolerance.mean:
+        return "regions.normal_mean", (
+            f"the mean relative error of ordinary elements is {measured.normal_mean:.3g}, "
+            f"must be below {tolerance.mean:.3g}"
+        )
+    if measured.small.largest_found > 2 * tolerance.small:
+        return "regions.small_size", (
+            f"where the golden is below {tolerance.small:.3g}, {measured.small.largest_found:.3g} was found"
+        )
+    return None
+
+
+def _needs_peer(measured: Measured, tolerance: Tolerance) -> bool:
+    return (
+        measured.small.failing > LARGEST_RATIO
+        or measured.failing_cancelled > LARGEST_RATIO
+        or measured.failing_normal > 0
+        or measured.small.difference_sum > _small_sum_bound(measured, tolerance, Peer())
+    )
+
+
+def _refusal_by_peer(measured: Measured, tolerance: Tolerance, peer: Peer) -> tuple[str, str] | None:
+    for region, failing, allowed in (
+        ("small", measured.small.failing, peer.failing_small),
+        ("cancellation", measured.failing_cancelled, peer.failing_cancelled),
+    ):
+        if failing / max(allowed, 1) > LARGEST_RATIO:
+            return f"regions.{region}", (
+                f"{failing} errors in the {region} region; a plain run in the same precision makes {allowed}"
+            )
+    bound = _small_sum_bound(measured, tolerance, peer)
+    if measured.small.difference_sum > bound:
+        return "regions.small_sum", (
+            f"small elements are off by {measured.small.difference_sum:.3g} in total, allowed are {bound:.3g}"
+        )
+    relieved = tolerance.relief * peer.largest_difference
+    if measured.failing_normal_difference > relieved:
+        return "regions.normal", (
+            f"{measured.failing_normal} ordinary elements are off by up to {measured.failing_normal_difference:.3g}, "
+            f"more than the {relieved:.3g} that a plain run in the same precision excuses"
+        )
+    return None
+
+
+def _small_sum_bound(measured: Measured, tolerance: Tolerance, peer: Peer) -> float:
+    return (
+        max(measured.small.golden_sum / 2, 2 * peer.small_difference_sum) + measured.small.non_zero * tolerance.tiniest
+    )
+
+
+def _figures(measured: Measured, peer: Peer) -> dict[str, dict[str, float]]:
+    return {
+        "normal": {
+            "count": measured.normal,
+            "errors": measured.failing_normal,
+            "mean_re": measured.normal_mean,
+        },
+        "small": {
+            "count": measured.small.count,
+            "errors": measured.small.failing,
+            "same_precision_errors": peer.failing_small,
+        },
+        "cancellation": {
+            "count": measured.cancelled,
+            "errors": measured.failing_cancelled,
+            "same_precision_errors": peer.failing_cancelled,
+        },
+    }
+
+
+def measure_peer(peer: torch.Tensor, found: torch.Tensor, golden: torch.Tensor, tolerance: Tolerance) -> Peer:
+    """Errors of the same-precision run `peer` over the elements that count between `found` and `golden`; all flat."""
+
+    def piece(start: int, stop: int) -> Peer:
+        return _peer_piece(
+            peer[start:stop].double(), found[start:stop].double(), golden[start:stop].double(), tolerance
+        )
+
+    pieces = over_chunks(peer.numel(), piece)
+    return Peer(
+        failing_small=sum(piece.failing_small for piece in pieces),
+        failing_cancelled=sum(piece.failing_cancelled for piece in pieces),
+        small_difference_sum=math.fsum(piece.small_difference_sum for piece in pieces),
+        largest_difference=max((piece.largest_difference for piece in pieces), default=0.0),
+    )
+
+
+def _peer_piece(peer: torch.Tensor, found: torch.Tensor, golden: torch.Tensor, tolerance: Tolerance) -> Peer:
+    """A non-finite value of the same-precision run is no error."""
+    counts = ~(golden.isnan() | found.isnan() | (golden.isinf() & (found == golden))) & peer.isfinite()
+    peer, golden = peer[counts], golden[counts].clamp(-tolerance.largest, tolerance.largest)
+    if not peer.numel():
+        return Peer()
+    difference, magnitude = (peer - golden).abs_(), golden.abs()
+    failing = difference / (magnitude + DENOMINATOR_FLOOR) >= tolerance.peak
+    small = magnitude < tolerance.small
+    cancelled = ~small & (peer.abs() < tolerance.cancelled) & (magnitude < tolerance.cancelled)
+    return Peer(
+        failing_small=int((failing & small & (difference > tolerance.small_error)).sum()),
+        failing_cancelled=int((failing & cancelled).sum()),
+        small_difference_sum=float(difference[small & (magnitude > 0)].sum()),
+        largest_difference=float(difference.max()),
+    )
