@@ -9,13 +9,20 @@ from dataclasses import dataclass, field
 
 from rich.console import Console
 from rich.markup import escape
+from rich.status import Status
 
 
 @dataclass
 class Step:
     """A running step; `detail` is shown beside its name once it is done."""
 
+    name: str
+    spinner: Status
     detail: str = ""
+
+    def update(self, text: str) -> None:
+        """What the step is at, shown while it runs."""
+        self.spinner.update(f"{self.name} … {escape(text)}")
 
 
 @dataclass(frozen=True)
@@ -28,9 +35,9 @@ class Screen:
     def step(self, name: str) -> Iterator[Step]:
         """Shows the step while it runs, and its time when it is done."""
         began = time.monotonic()
-        step = Step()
         try:
-            with self.console.status(f"{name} …"):
+            with self.console.status(f"{name} …") as spinner:
+                step = Step(name, spinner)
                 yield step
         except BaseException:
             self.console.print(f"[red]  ✗[/] {name}")

@@ -66,14 +66,23 @@ def start(program: Program) -> subprocess.Popen[bytes]:
 
 def run(program: Program, timeout_s: float) -> None:
     """Runs the program to its end; `StackError` with the log's last lines where it fails."""
+    output(program, timeout_s)
+
+
+def output(program: Program, timeout_s: float) -> str:
+    """Runs the program to its end; the last line it wrote, or `StackError` where it fails."""
     process = start(program)
     try:
         code = process.wait(timeout_s)
     except subprocess.TimeoutExpired:
-        kill_group(process)
         raise StackError(f"{program.name} did not finish within {timeout_s:.0f} s; see {program.log}") from None
+    finally:
+        kill_group(process)
+        process.wait()
     if code != 0:
         raise StackError(f"{program.name} failed (exit {code}): {last_lines(program.log)}")
+    lines = program.log.read_bytes()[-4000:].decode(errors="replace").splitlines()
+    return lines[-1] if lines else ""
 
 
 def await_ready(

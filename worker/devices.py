@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from kernel_eval.device.cpu_probe import probe
 from kernel_eval.hap import CpuPeaks, Match, best_of, compare_fingerprints, load_peaks, save_peaks
 from worker.settings import WorkerSettings
 
@@ -18,14 +19,14 @@ def host_peaks(settings: WorkerSettings) -> CpuPeaks:
     path = peaks_path(settings)
     if path.exists():
         return load_peaks(path)
+    peaks = _probed(settings.worker_threads)
     path.parent.mkdir(parents=True, exist_ok=True)
-    peaks = _probe(settings.worker_threads)
     save_peaks(peaks, path)
     return peaks
 
 
 def peaks_path(settings: WorkerSettings) -> Path:
-    """Where the host's peaks are kept; another number of cores is another host."""
+    """Where the host's peaks are kept; with another number of cores it is another host."""
     return settings.worker_dir / f"peaks-{settings.worker_hardware}-{settings.worker_threads}.json"
 
 
@@ -35,9 +36,7 @@ def why_not_like(pinned: Mapping[str, Any], peaks: CpuPeaks) -> str | None:
     return "; ".join(found.reasons) if found.match is Match.DIFFERENT else None
 
 
-def _probe(threads: int) -> CpuPeaks:
-    from kernel_eval.device.cpu_probe import probe
-
+def _probed(threads: int) -> CpuPeaks:
     peaks = probe(threads)
     for _ in range(PROBES - 1):
         if peaks.stable:

@@ -14,12 +14,13 @@ from sqlalchemy import select
 
 from app.db.session import Database
 from app.models import Board, Mode
+from app.models import Suite as SuiteRow
 from app.runs import service
 from app.runs.errors import LeaseError
 from app.runs.lease import Lease
 from app.storage import FileStore
 from kernel_eval.build.archive import unpack
-from kernel_eval.errors import InternalError
+from kernel_eval.errors import EvaluationStopped, InternalError
 from kernel_eval.hap import CpuPeaks
 from kernel_eval.model import AnchorSet, Candidate, Report, Split, Suite
 from kernel_eval.settings import Settings
@@ -107,12 +108,13 @@ class Evaluator:
     def _assignment(self, lease: Lease) -> Assignment:
         with self._database.session() as session:
             board = session.scalars(select(Board).where(Board.slug == lease.board)).one()
+            digest = session.get_one(SuiteRow, board.suite_id).digest
             found = anchors.load(session, board)
-            pinned = dict(board.fingerprint), board.hidden_digest
+            pinned = dict(board.fingerprint), (digest, board.hidden_digest)
         if unlike := devices.why_not_like(pinned[0], self.peaks):
             raise InternalError(f"this host is not the one that {lease.board} pins: {unlike}")
-        if pinned[1] != self.suite.hidden_digest:
-            raise InternalError(f"this worker's hidden cases are not those that {lease.board} pins")
+        if pinned[1] != (self.suite.digest, self.suite.hidden_digest):
+            raise InternalError(f"this worker's suite or hidden cases are not those that {lease.board} pins")
         suite = self.suite if lease.mode is Mode.RANKED else self.suite.select(splits=frozenset({Split.PUBLIC}))
         return Assignment(lease, suite, found)
 
@@ -139,6 +141,8 @@ class Evaluator:
                 anchors=assignment.anchors,
                 should_stop=lambda: keeper.gone or self._stopping.is_set(),
             )
+        except EvaluationStopped as reason:
+            raise StoppedByUs(str(reason)) from reason
         except InternalError:
             self._stop_if_told(keeper)
             raise

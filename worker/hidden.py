@@ -5,10 +5,11 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from kernel_eval.suite.hidden import generate_hidden, overlay_hidden
+
 from kernel_eval.errors import InternalError
 from kernel_eval.model import Suite
 from kernel_eval.suite import default_bench_data, load_suite
-from kernel_eval.suite.hidden import generate_hidden, overlay_hidden
 from worker.settings import WorkerSettings
 
 SECRET_BYTES = 32

@@ -11,13 +11,12 @@ from sqlalchemy.orm import Session
 from app.models import Anchors, Board, Operator, PublicCase
 from app.models import Suite as SuiteRow
 from kernel_eval import model
-from kernel_eval.evaluation.calls import expected_us
-from kernel_eval.hap import CPU_PRESET, MODEL_VERSION, CpuPeaks, cpu_limit, work_of
+from kernel_eval.evaluation.calls import plan_of
+from kernel_eval.hap import CPU_PRESET, MODEL_VERSION, CpuPeaks, cpu_limit
 from kernel_eval.model import Anchor, AnchorSet, Provenance, Split, Suite
 from kernel_eval.report.codec import to_plain
 from kernel_eval.score import derived_baseline_us
 from kernel_eval.settings import RULES_VERSION
-from kernel_eval.timing.plan import make_plan
 from worker import anchors
 from worker.settings import WorkerSettings
 
@@ -140,9 +139,7 @@ def first_anchors(wanted: Registration, version: str, now: datetime) -> AnchorSe
 
 def _anchor(wanted: Registration, case: model.Case) -> Anchor:
     """The limit for the pool that the case is timed over on this host."""
-    work = work_of(case)
-    size = work.read_bytes + work.write_bytes
-    plan = make_plan(expected_us(size), size, wanted.peaks.cache_bytes)
-    limit = cpu_limit(wanted.suite.operator(case.operator), case, wanted.peaks, plan.pool_bytes)
+    pool_bytes = plan_of(case, wanted.peaks).pool_bytes
+    limit = cpu_limit(wanted.suite.operator(case.operator), case, wanted.peaks, pool_bytes)
     baseline_us = derived_baseline_us(limit.limit_us)
     return Anchor(case.operator, case.split, case.case_id, baseline_us, limit, Provenance.DERIVED)

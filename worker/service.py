@@ -59,7 +59,7 @@ def run(settings: WorkerSettings) -> int:
     try:
         _serve(settings)
     finally:
-        row.withdraw()
+        row.leave()
     return 0
 
 

@@ -9,25 +9,25 @@ from __future__ import annotations
 import shutil
 import signal
 import threading
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import structlog
-from sqlalchemy import select, update
+from sqlalchemy import select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from app import logs
 from app.db.session import Database, make_engine
-from app.models import Run, Worker, WorkerState
+from app.models import Run
 from app.queue import Dispatcher, celery_sender
 from app.runs import service
 from app.storage import FileStore
+from kernel_eval.errors import SandboxIncomplete
+from kernel_eval.sandbox.cgroup import sweep_orphans
 from worker.settings import WorkerSettings
 from worker.workplace import attempts_on_disk
 
-SILENT_AFTER = timedelta(seconds=60)
-"""A worker that was not heard of for so long counts as down."""
 _log = structlog.get_logger(__name__)
 
 
@@ -52,7 +52,6 @@ class Sweeper:
         """One pass."""
         with self._database.session() as session:
             swept = service.sweep(session, now)
-            mark_silent_workers(session, now)
             leftovers = self._leftovers(session)
         if swept.expired or swept.rewoken:
             _log.info("swept", expired=swept.expired, errored=swept.errored, rewoken=swept.rewoken)
@@ -61,6 +60,16 @@ class Sweeper:
             shutil.rmtree(folder, ignore_errors=True)
             _log.info("leftover_removed", folder=folder.name)
         FileStore(self._settings.storage_dir).remove_stale()
+        self._sweep_groups()
+
+    def _sweep_groups(self) -> None:
+        """Kills and removes control groups whose judge died."""
+        try:
+            swept = sweep_orphans()
+        except SandboxIncomplete:
+            return
+        if swept:
+            _log.info("control_groups_removed", names=swept)
 
     def _leftovers(self, session: Session) -> list[Path]:
         """Work folders whose attempt no longer holds its run."""
@@ -68,12 +77,6 @@ class Sweeper:
         query = select(Run.id, Run.fence).where(Run.lease_holder.is_not(None), Run.id.in_({run for run, _ in found}))
         alive = {(run_id, fence) for run_id, fence in session.execute(query)} if found else set()
         return [folder for attempt, folder in found.items() if attempt not in alive]
-
-
-def mark_silent_workers(session: Session, now: datetime) -> None:
-    """Says of workers that were not heard of that they are down."""
-    silent = update(Worker).where(Worker.state != WorkerState.DOWN, Worker.heartbeat_at < now - SILENT_AFTER)
-    session.execute(silent.values(state=WorkerState.DOWN, message="not heard of"))
 
 
 def main() -> None:
