@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from kernel_eval.cases.inputs import argument_specs
+from kernel_eval.cases.inputs import argument_specs, call_attributes
+from kernel_eval.golden.call import result_specs
 from kernel_eval.hap import CpuPeaks, work_of
-from kernel_eval.model import ITEM_BYTES, CallSpec, Case, Operator, ResultSpec, Suite, element_count
+from kernel_eval.model import ITEM_BYTES, CallSpec, Case, Operator, Suite, element_count
 from kernel_eval.timing.plan import Plan, make_plan
 
 
-def call_of(operator: Operator, case: Case, results: Sequence[ResultSpec]) -> CallSpec:
-    """The call of the operator's function with the case's arguments and attributes."""
+def call_of(operator: Operator, case: Case) -> CallSpec:
+    """The call of the operator's function with the case's arguments and all attributes. Raises `GoldenFault`."""
     return CallSpec(
         function=operator.function,
         arguments=argument_specs(operator, case),
-        attributes=dict(case.attributes),
-        results=tuple(results),
+        attributes=call_attributes(operator, case),
+        results=result_specs(operator, case),
         in_place=operator.in_place,
     )
 

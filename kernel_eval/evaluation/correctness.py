@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
-from kernel_eval.check import judge_outputs
-from kernel_eval.check.structure import check_structure
+from kernel_eval.check import compare_claims, judge_outputs
 from kernel_eval.errors import InternalError, SandboxIncomplete
 from kernel_eval.evaluation.budget import OperatorBudget
 from kernel_eval.evaluation.calls import call_of, plan_of
@@ -60,11 +59,11 @@ def judge_cases(
 def prepare(session: Session, operator: Operator, case: Case, pool: Pool) -> Prepared:
     """Golden and inputs of trial 0 made ready; the goldens that timing will need are put into the cache."""
     golden = session.goldens.golden(operator, case, 0)
-    call = call_of(operator, case, golden.results)
+    call = call_of(operator, case)
     pool.lay_out(call, 1)
     pool.poison()
     session.goldens.fill(operator, case, 0, pool.inputs(0))
-    if session.bench is not None:
+    if session.stand is not None:
         for trial in range(1, plan_of(case, session.peaks).known):
             session.goldens.ensure(operator, case, trial)
     return Prepared(case, call, golden, pool)
@@ -104,7 +103,7 @@ def _result(operator: Operator, prepared: Prepared, play: Play, seconds: float) 
     case, golden = prepared.case, prepared.golden
     structure = None
     if play.status in (PlayStatus.OK, PlayStatus.WRONG_STRUCTURE):
-        structure = check_structure(golden.results, play.claims)
+        structure = compare_claims(play.claims, golden.results)
     if structure is not None:
         return CaseResult(
             operator.name, case.case_id, case.split, structure.verdict, structure.rule, structure.message,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import torch
 
-from kernel_eval.cases.inputs import fill_decoys, fill_inputs, make_inputs
+from kernel_eval.cases.inputs import fill_inputs, make_inputs
 from kernel_eval.golden.cache import GoldenCache
 from kernel_eval.golden.call import Golden, reference
 from kernel_eval.model import Case, Operator, Suite
@@ -36,7 +36,3 @@ class Goldens:
     def fill(self, operator: Operator, case: Case, trial: int, into: Sequence[torch.Tensor]) -> None:
         """Write the inputs of a trial into the flat list of a buffer's tensors."""
         fill_inputs(operator, case, self._suite.seeds[case.split], trial, into)
-
-    def fill_decoys(self, operator: Operator, case: Case, into: Sequence[Sequence[torch.Tensor]]) -> None:
-        """Write fresh values of the same distribution, never the same twice, into several buffers."""
-        fill_decoys(operator, case, into)

@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from kernel_eval.cases.decoys import DecoySource
 from kernel_eval.errors import EvaluationStopped
 from kernel_eval.evaluation.calls import largest_input_bytes
 from kernel_eval.evaluation.goldens import Goldens
@@ -34,10 +35,19 @@ PASSIVE_PAUSE_S = 0.002
 
 
 @dataclass(frozen=True)
+class TimingStand:
+    """What only timing needs."""
+
+    bench: Bench
+    overheads: Overheads
+    decoys: DecoySource
+
+
+@dataclass(frozen=True)
 class Session:
     """An open evaluation. `pools` alternate, so that the next case is prepared while one is played.
 
-    `bench` and `overheads` are None where no times are taken.
+    `stand` is None where no times are taken.
     """
 
     suite: Suite
@@ -47,8 +57,7 @@ class Session:
     candidate: RunBox
     pools: tuple[Pool, Pool]
     goldens: Goldens
-    bench: Bench | None
-    overheads: Overheads | None
+    stand: TimingStand | None
     tell: Callable[[Event], None]
     should_stop: Callable[[], bool]
 
@@ -77,15 +86,22 @@ def open_session(
         for pool in pools:
             stack.callback(pool.close)
         box = stack.enter_context(RunBox(package_dir, settings, memory_bytes=memory_bytes))
-        bench, overheads = None, None
-        if settings.timed:
-            package = settings.work_dir / "baseline"
-            write_baseline_package(suite.operators, package)
-            baseline = stack.enter_context(RunBox(package, settings, memory_bytes=memory_bytes))
-            bench = Bench(box, baseline, pools[0], settings.warmup, settings.repeat, pause_s(), random.SystemRandom())
-            overheads = Overheads(baseline, pools[0], settings.warmup)
         goldens = Goldens(suite, GoldenCache(settings.cache_dir / "goldens", GOLDEN_CACHE_BYTES))
-        yield Session(suite, settings, peaks, anchors, box, pools, goldens, bench, overheads, tell, should_stop)
+        stand = (
+            stack.enter_context(_timing_stand(suite, settings, box, pools[0], memory_bytes)) if settings.timed else None
+        )
+        yield Session(suite, settings, peaks, anchors, box, pools, goldens, stand, tell, should_stop)
+
+
+@contextmanager
+def _timing_stand(
+    suite: Suite, settings: Settings, candidate: RunBox, pool: Pool, memory_bytes: int
+) -> Iterator[TimingStand]:
+    package = settings.work_dir / "baseline"
+    write_baseline_package(suite.operators, package)
+    with RunBox(package, settings, memory_bytes=memory_bytes) as baseline:
+        bench = Bench(candidate, baseline, pool, settings.warmup, settings.repeat, pause_s(), random.SystemRandom())
+        yield TimingStand(bench, Overheads(baseline, pool, settings.warmup), DecoySource())
 
 
 def pause_s() -> float:

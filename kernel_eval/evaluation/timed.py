@@ -11,7 +11,7 @@ from kernel_eval.errors import InternalError, SandboxIncomplete
 from kernel_eval.evaluation.budget import OperatorBudget
 from kernel_eval.evaluation.calls import call_of, plan_of
 from kernel_eval.evaluation.known import KnownOutputs
-from kernel_eval.evaluation.session import Session
+from kernel_eval.evaluation.session import Session, TimingStand
 from kernel_eval.guard import cpu_above_wall
 from kernel_eval.hap import cpu_limit
 from kernel_eval.model import (
@@ -27,9 +27,7 @@ from kernel_eval.model import (
     Severity,
     Verdict,
 )
-from kernel_eval.runner.pool import Pool
-from kernel_eval.timing.cpu import Bench, Subject, Timing, measure
-from kernel_eval.timing.overhead import Overheads
+from kernel_eval.timing.cpu import Subject, Timing, measure
 from kernel_eval.timing.plan import Plan, expected_us
 
 ATTEMPTS = 3
@@ -105,39 +103,36 @@ class Trial:
 
 def measure_case(session: Session, operator: Operator, case: Case) -> Trial:
     """Time a case of an accepted candidate. Raises `NotMeasured` and `GoldenFault`."""
-    bench, overheads = _open(session)
+    stand = session.stand
+    if stand is None:
+        raise ValueError("the session was opened without timing")
     started = time.monotonic()
-    first = session.goldens.golden(operator, case, 0)
-    call = call_of(operator, case, first.results)
+    call = call_of(operator, case)
     plan = plan_of(case, session.peaks)
-    goldens = [first, *(session.goldens.golden(operator, case, trial) for trial in range(1, plan.known))]
-    known = KnownOutputs(operator, case, goldens, bench.pool)
-    overheads.prepare(call)
+    goldens = [session.goldens.golden(operator, case, trial) for trial in range(plan.known)]
+    known = KnownOutputs(operator, case, goldens, stand.bench.pool)
+    stand.overheads.prepare(call)
     subject = Subject(
         candidate=call,
         baseline=call,
         plan=plan,
-        fill=lambda pool: _fill(session, operator, case, plan, pool),
+        fill=lambda: _fill(session, stand, operator, case, plan),
         verify=known.verify,
-        overhead_us=lambda calls: overheads.batch_us(call, calls),
+        overhead_us=lambda calls: stand.overheads.batch_us(call, calls),
         expected_us=expected_us(plan.bytes_per_call),
         seed=zlib.crc32(case.key.encode()),
     )
-    timing = measure(bench, subject)
+    timing = measure(stand.bench, subject)
     limit = cpu_limit(operator, case, session.peaks, plan.pool_bytes)
     return Trial(timing, limit, time.monotonic() - started)
 
 
-def _open(session: Session) -> tuple[Bench, Overheads]:
-    if session.bench is None or session.overheads is None:
-        raise ValueError("the session was opened without timing")
-    return session.bench, session.overheads
-
-
-def _fill(session: Session, operator: Operator, case: Case, plan: Plan, pool: Pool) -> None:
+def _fill(session: Session, stand: TimingStand, operator: Operator, case: Case, plan: Plan) -> None:
+    pool = stand.bench.pool
     for index in range(plan.known):
         session.goldens.fill(operator, case, index, pool.inputs(index))
-    session.goldens.fill_decoys(operator, case, [pool.inputs(index) for index in range(plan.known, plan.count)])
+    if plan.count > plan.known:
+        stand.decoys.fill(operator, case, [column[plan.known :] for column in pool.input_columns()])
 
 
 def _failed(result: CaseResult, timing: Timing) -> CaseResult:

@@ -49,7 +49,7 @@ class Bench:
 class Subject:
     """One case to be timed.
 
-    `fill` writes the values of all buffers, decoys freshly drawn; `verify` judges a
+    `fill` writes the values of all buffers of the pool, decoys freshly drawn; `verify` judges a
     known buffer's outputs; `overhead_us` gives h of a batch of that many calls;
     `expected_us` is a rough T_base for the time limit; `seed` fixes the bootstrap.
     """
@@ -57,7 +57,7 @@ class Subject:
     candidate: CallSpec
     baseline: CallSpec
     plan: Plan
-    fill: Callable[[Pool], None]
+    fill: Callable[[], None]
     verify: Callable[[int], Comparison]
     overhead_us: Callable[[int], float]
     expected_us: float
@@ -143,22 +143,22 @@ def _suspicious(timing: Timing) -> bool:
 def _round(bench: Bench, subject: Subject, timing: Timing, pairs: int, shorts: int) -> None:
     with ExitStack() as stack:
         bench.pool.lay_out(subject.candidate, subject.plan.count)
-        _clear(bench.pool, subject.plan.count)
+        _clear(bench.pool, subject.plan)
         lanes = [_lane(bench, subject, timing, kind) for kind in _kinds(bench.randomness, pairs, shorts)]
         for lane in lanes:
             stack.callback(lane.child.close)
         if not _all_ready(lanes, timing):
             return
-        subject.fill(bench.pool)
+        subject.fill()
         for lane in lanes:
             _play(bench, subject, timing, lane)
             if timing.failed:
                 return
 
 
-def _clear(pool: Pool, count: int) -> None:
-    """Remove the values of an earlier round, so that a preparing child can't work ahead."""
-    for index in range(count):
+def _clear(pool: Pool, plan: Plan) -> None:
+    """Remove the known values of an earlier round, so that a preparing child can't work ahead; decoys change anyway."""
+    for index in range(plan.known):
         for tensor in pool.inputs(index):
             tensor.zero_()
 

@@ -1,0 +1,120 @@
+"""Decoys: buffers of a pool that nobody checks and nobody can tell from the known ones.
+
+A pool has up to a thousand of them, refilled for every case. They are cut out of
+one reservoir of random numbers that is drawn once per evaluation: a process that
+is timed has never seen it, and meets no stretch of it twice unless its pool holds
+more numbers than the reservoir.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import random
+from collections.abc import Sequence
+
+import torch
+
+from kernel_eval.cases.distributions import INFINITE_SHARE, float_bounds, integer_bounds
+from kernel_eval.cases.inputs import argument_specs, fill_decoys
+from kernel_eval.cases.operator_source import operator_function
+from kernel_eval.cases.streams import stream, words32
+from kernel_eval.model import Case, Operator, RangeKind, ValueRange
+
+RESERVOIR_ELEMENTS = 1 << 25
+CHUNK_ELEMENTS = 1 << 18
+"""Elements per step, so that scratch memory stays in the cache."""
+NARROW_SPAN = 1 << 20
+"""Integers of at most so many values are drawn by way of a float32; wider ones from whole words."""
+
+
+class DecoySource:
+    """Fills decoys by columns: a column holds one input tensor of all decoys, shape (decoys, elements).
+
+    The values follow the distributions of `fill_inputs`. Not thread-safe.
+    """
+
+    def __init__(self, elements: int = RESERVOIR_ELEMENTS) -> None:
+        """Draw the reservoir: `elements` numbers from −1 to 1."""
+        words = words32(stream(os.urandom(32), "decoys"), elements)
+        self._unit = torch.from_numpy(words).to(torch.float32).mul_(2.0**-31)
+        self._randomness = random.SystemRandom()
+
+    def fill(self, operator: Operator, case: Case, columns: Sequence[torch.Tensor]) -> None:
+        """Fill the columns of all input tensors, in argument order, lists flattened.
+
+        Operators with structured inputs get every decoy drawn and constrained like a known input.
+        """
+        specs = argument_specs(operator, case)
+        ranges = [
+            values for spec, values in zip(specs, case.value_ranges, strict=True) for _ in range(len(spec.tensors))
+        ]
+        if operator_function(operator.folder, "constrain") is not None:
+            shapes = [tensor.shape for spec in specs for tensor in spec.tensors]
+            rows = range(len(columns[0])) if columns else ()
+            sets = [[column[row].view(shape) for column, shape in zip(columns, shapes, strict=True)] for row in rows]
+            fill_decoys(operator, case, sets)
+            return
+        for column, values in zip(columns, ranges, strict=True):
+            if column.numel():
+                self._fill_column(column, values)
+
+    def _fill_column(self, column: torch.Tensor, values: ValueRange) -> None:
+        if values.kind is RangeKind.ZERO:
+            column.zero_()
+            return
+        rows = max(CHUNK_ELEMENTS // column.shape[1], 1)
+        windows = self._windows(*column.shape)
+        overlay = self._windows(*column.shape) if values.kind is RangeKind.NAN else None
+        for start in range(0, column.shape[0], rows):
+            part = column[start : start + rows]
+            unit = windows[start : start + rows]
+            if part.dtype.is_floating_point:
+                _floats(part, unit, *float_bounds(part.dtype, values))
+                if overlay is not None:
+                    part.masked_fill_(overlay[start : start + rows] > 0, math.nan)
+            else:
+                _integers(part, unit, *integer_bounds(part.dtype, values))
+        _finish(column, values)
+
+    def _windows(self, rows: int, elements: int) -> torch.Tensor:
+        """Stretches of the reservoir, one per row, from a place that changes every time."""
+        total = self._unit.numel()
+        if elements >= total:
+            raise ValueError(f"a decoy of {elements} elements is larger than the reservoir of {total}")
+        step = max(min(elements, (total - elements) // rows), 1)
+        start = self._randomness.randrange(max(total - elements - step * (rows - 1), 1))
+        return self._unit.as_strided((rows, elements), (step, 1), start)
+
+
+def _floats(target: torch.Tensor, unit: torch.Tensor, low: float, high: float) -> None:
+    half, centre = high / 2 - low / 2, low / 2 + high / 2
+    drawn = target if target.dtype == torch.float32 else torch.empty(target.shape, dtype=torch.float32)
+    torch.mul(unit, half, out=drawn)
+    if centre:
+        drawn.add_(centre).clamp_(low, high)
+    if drawn is not target:
+        target.copy_(drawn)
+
+
+def _integers(target: torch.Tensor, unit: torch.Tensor, low: int, high: int) -> None:
+    span = high - low + 1
+    if span <= NARROW_SPAN:
+        target.copy_(((unit + 1) * (span / 2)).floor_().clamp_(0, span - 1).to(torch.int64).add_(low))
+        return
+    words = torch.randint(-(1 << 63), (1 << 63) - 1, target.shape, dtype=torch.int64)
+    target.copy_(words if span > 1 << 63 else words.remainder_(span).add_(low))
+
+
+def _finish(column: torch.Tensor, values: ValueRange) -> None:
+    """Infinities at both ends, or the dtype's extremes at a boundary, as `distributions.finish_tensor` sets them."""
+    count = column.shape[1]
+    if count < 2 or not column.dtype.is_floating_point:
+        return
+    if values.kind is RangeKind.INF:
+        share = max(1, int(count * INFINITE_SHARE))
+        column[:, :share] = -math.inf
+        column[:, count - share :] = math.inf
+    if values.kind is RangeKind.BOUNDARY:
+        column[:, 0] = -torch.finfo(column.dtype).max
+        column[:, count - 1] = torch.finfo(column.dtype).max
