@@ -173,9 +173,9 @@ class _Drawing:
         return None
 
     def _shapes(self, slot: Slot, attributes: dict[str, Attribute]) -> tuple[InputShape, ...]:
-        """Shapes whose element count and (shapes, dtypes) are new."""
-        for _ in range(_ATTEMPTS):
-            shapes = self._drawn_shapes(slot, attributes)
+        """Shapes whose element count and (shapes, dtypes) are new; where that is hard, the regime's bound widens."""
+        for attempt in range(_ATTEMPTS):
+            shapes = self._drawn_shapes(slot, attributes, 1 + attempt // 25)
             entry: InputShape = shapes if self._operator.inputs[0].tensor_list else shapes[0]
             entries = (entry,) * len(self._operator.inputs)
             elements = sum(map(math.prod, shapes)) * len(entries)
@@ -183,9 +183,12 @@ class _Drawing:
                 return entries
         raise ValueError(f"{self._operator.name}: the shape space holds too few different shapes of rank {slot.rank}")
 
-    def _drawn_shapes(self, slot: Slot, attributes: dict[str, Attribute]) -> tuple[Shape, ...]:
+    def _drawn_shapes(self, slot: Slot, attributes: dict[str, Attribute], widening: int) -> tuple[Shape, ...]:
         low, high = ELEMENTS[slot.regime]
-        high *= 2 if slot.regime is Regime.LARGE and slot.position % 20 == 0 else 1
+        if slot.regime is Regime.LARGE:
+            high *= 2 if slot.position % 20 == 0 else 1
+        else:
+            high *= widening
         lists = self._operator.inputs[0].tensor_list
         length = self._random.randint(*self._space.list_lengths) if lists else 1
         total = math.exp(self._random.uniform(math.log(low), math.log(high))) / len(self._operator.inputs)

@@ -62,6 +62,8 @@ def _outer_sizes(plan: ShapePlan, inner_least: int, random: Random) -> list[int]
     room = math.log(max(plan.elements / inner_least, 2.0)) * random.uniform(0.45, 0.85)
     weights = [random.uniform(0.4, 1.6) for _ in range(plan.rank - 1)]
     sizes = [max(2, round(math.exp(room * weight / sum(weights)))) for weight in weights]
+    if plan.alignment is Alignment.ALIGNED and random.random() < 0.5:
+        return sizes
     return [_rounded(size, plan.alignment) for size in sizes]
 
 
