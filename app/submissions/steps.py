@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime
 
 from app.lifecycle import SETTLED, SubmissionStatus
 from app.submissions.happenings import Happening
@@ -65,14 +64,12 @@ def _step(
     begun: dict[StepName, EventView],
     counts: dict[StepName, tuple[int, int]],
 ) -> StepView:
-    at: datetime | None = begun[name].at if name in begun else None
+    at = begun[name].at if name in begun else None
     done, total = counts.get(name, (None, None))
-    return StepView(name=name, state=_state(index, furthest, status, at), at=at, done=done, total=total)
-
-
-def _state(index: int, furthest: int, status: SubmissionStatus, at: datetime | None) -> StepState:
     if status in SETTLED:
-        return StepState.DONE if at is not None else StepState.AHEAD
-    if index == furthest:
-        return StepState.CURRENT
-    return StepState.DONE if index < furthest else StepState.AHEAD
+        state = StepState.DONE if at is not None else StepState.AHEAD
+    elif index > furthest:
+        state = StepState.AHEAD
+    else:
+        state = StepState.CURRENT if index == furthest or done != total else StepState.DONE
+    return StepView(name=name, state=state, at=at, done=done, total=total)
