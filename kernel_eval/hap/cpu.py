@@ -36,13 +36,13 @@ def cpu_limit(operator: Operator, case: Case, peaks: CpuPeaks, pool_bytes: int) 
     units = dict.fromkeys(UNITS, 0.0)
     units["vector"] = US_PER_S * sum(part.hard / peaks.vector_ops[part.lanes] for part in work.vector)
     units["mte2"] = US_PER_S * work.read_bytes / rate
-    units["mte3"] = US_PER_S * _write_s(work, rate, peaks)
+    units["mte3"] = US_PER_S * write_s(work, rate, peaks)
     moved = units["mte2"] + units["mte3"]
     label = bottleneck_of({"vector": units["vector"], "mte2": moved})
     return Limit(max(CPU_FLOOR_US, moved, units["vector"]), units, label, CPU_PRESET, MODEL_VERSION)
 
 
-def _write_s(work: Work, rate: float, peaks: CpuPeaks) -> float:
+def write_s(work: Work, rate: float, peaks: CpuPeaks) -> float:
     """Seconds for writing: as much as is read at the common rate, the surplus at the rate of writing alone."""
     paired = min(work.write_bytes, work.read_bytes)
     return paired / rate + (work.write_bytes - paired) / max(rate, peaks.fill_bytes_per_s)

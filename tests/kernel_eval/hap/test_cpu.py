@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from kernel_eval.hap import CPU_PRESET, cpu_limit, pool_bytes_per_s
-from kernel_eval.hap.cpu import CPU_FLOOR_US
-from kernel_eval.model import Bottleneck, Level, Operator
+from kernel_eval.hap import CPU_PRESET, Work, cpu_limit, pool_bytes_per_s
+from kernel_eval.hap.cpu import CPU_FLOOR_US, write_s
+from kernel_eval.model import Bottleneck, Level, Operator, TensorSpec
 
 from .conftest import new_case, new_peaks
 
@@ -61,3 +61,9 @@ def test_a_pool_of_nothing_is_refused(pool_bytes: int) -> None:
 def test_a_case_of_another_operator_is_refused() -> None:
     with pytest.raises(ValueError, match="no case of gelu"):
         cpu_limit(operator("gelu"), new_case("exp", ((2,),)), new_peaks(), MIB)
+
+
+def test_what_is_written_beyond_the_reads_goes_at_the_rate_of_writing_alone() -> None:
+    # one scalar in, a million floats out: no operator of level 1, but the rule is the model's
+    work = Work((TensorSpec("float32", ()),), (TensorSpec("float32", (1000, 1000)),), ())
+    assert write_s(work, 20e9, new_peaks()) == pytest.approx(4 / 20e9 + (4e6 - 4) / 30e9)
