@@ -16,7 +16,7 @@ from kernel_eval.model import ArgumentSpec, Attribute, Case, Operator, TensorSpe
 
 SMALL_ELEMENTS = 1 << 19
 """Below this many elements threads cost more than they save."""
-Path = tuple[str | int, ...]
+StreamPath = tuple[str | int, ...]
 
 
 def argument_specs(operator: Operator, case: Case) -> tuple[ArgumentSpec, ...]:
@@ -77,7 +77,7 @@ def fill_decoys(operator: Operator, case: Case, into: Sequence[Sequence[torch.Te
 
 def _jobs(
     operator: Operator, case: Case, trial: int, into: Sequence[torch.Tensor]
-) -> list[tuple[torch.Tensor, ValueRange, Path]]:
+) -> list[tuple[torch.Tensor, ValueRange, StreamPath]]:
     """One (tensor, range, path of its streams) per flat input."""
     specs = argument_specs(operator, case)
     wanted = [
@@ -87,7 +87,7 @@ def _jobs(
     ]
     if len(wanted) != len(into):
         raise ValueError(f"{case.key}: needs {len(wanted)} tensors, got {len(into)}")
-    jobs: list[tuple[torch.Tensor, ValueRange, Path]] = []
+    jobs: list[tuple[torch.Tensor, ValueRange, StreamPath]] = []
     for tensor, (spec, values, name, index) in zip(into, wanted, strict=True):
         if (
             tuple(tensor.shape) != spec.shape
@@ -99,7 +99,7 @@ def _jobs(
     return jobs
 
 
-def _stretches(jobs: Sequence[tuple[torch.Tensor, ValueRange, Path]], seed: bytes) -> list[partial[None]]:
+def _stretches(jobs: Sequence[tuple[torch.Tensor, ValueRange, StreamPath]], seed: bytes) -> list[partial[None]]:
     return [
         partial(fill_stretch, tensor.view(-1)[start : start + STRETCH], values, seed, (*path, start // STRETCH))
         for tensor, values, path in jobs
