@@ -2,54 +2,243 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
+from kernel_eval.errors import InternalError, SandboxIncomplete
 from kernel_eval.model import CallSpec
-from kernel_eval.runner.play import Play, Readiness
+from kernel_eval.runner.arena_build import arena_library
+from kernel_eval.runner.case_child import Assignment, CaseChild, checked_order
+from kernel_eval.runner.plan import PlanFile, plan_content, table_bytes
+from kernel_eval.runner.play import Play
 from kernel_eval.runner.pool import Pool
+from kernel_eval.runner.process import CaseProcess
+from kernel_eval.runner.protocol import MESSAGE_BYTES, Kind, Malformed, Message, send, unpack
+from kernel_eval.runner.unboxed import Unboxed
+from kernel_eval.runner.zygote_link import Forked, ZygoteLink
+from kernel_eval.sandbox import seccomp
+from kernel_eval.sandbox.box import INSIDE, open_up
+from kernel_eval.sandbox.boxed import Boxed, BoxPlan, make_tmpfs
+from kernel_eval.sandbox.cgroup import Job, Leaf
+from kernel_eval.sandbox.host import run_policy
+from kernel_eval.sandbox.outside import Expected, verify
+from kernel_eval.sandbox.policy import GIB, MIB, Bind, BoxLimits, RunPolicy, run_environment
+from kernel_eval.sandbox.workspace import Workspace
 from kernel_eval.settings import Settings
 
+__all__ = ["CaseChild", "RunBox"]
 
-class CaseChild:
-    """A forked process that plays one batch of one case and is then killed."""
+PREPARE_S = 30.0
+"""What importing a package, mapping and the warm-up may take."""
+PROCESSES = 256
+"""Threads of one case at most."""
+FILE_BYTES = 512 * MIB
+ADDRESS_SPACE_BYTES = 3 * GIB
+"""Address space of a case besides its memory limit and its tensors: libraries, stacks, allocator arenas."""
+CODE = INSIDE / "code"
+INSIDE_MODULES = (
+    "__init__.py", "runner/__init__.py", "runner/start.py", "runner/zygote.py", "runner/child.py",
+    "runner/child_arena.py", "runner/child_claims.py", "runner/child_memory.py", "runner/protocol.py",
+    "device/__init__.py", "device/cpu.py", "sandbox/__init__.py", "sandbox/confine.py",
+)  # fmt: skip
+"""All of the project's files that a run box sees."""
 
-    def ready(self) -> Readiness:
-        """Wait until the child is prepared, stopped and verified stopped, or has failed."""
-        raise NotImplementedError
 
-    def run(self, limit_s: float) -> Play:
-        """Continue the child, time its whole batch, kill and reap it. Outputs may be read afterwards."""
-        raise NotImplementedError
-
-    def close(self) -> None:
-        """Kill and reap the child if it still lives."""
-        raise NotImplementedError
+def _code_binds(home: Path) -> tuple[Bind, ...]:
+    return tuple(Bind(home / name, CODE / home.name / name) for name in INSIDE_MODULES)
 
 
 class RunBox:
-    """Sandboxed zygote for one package; forks a child per play.
+    """Sandboxed zygote for one package; forks a child per play. Use as a context manager, from one thread.
 
     Raises `SandboxIncomplete` where a part of the sandbox is missing.
     """
 
-    def __init__(self, package_dir: Path, settings: Settings, *, memory_bytes: int) -> None:
-        raise NotImplementedError
+    def __init__(
+        self,
+        package_dir: Path,
+        settings: Settings,
+        *,
+        memory_bytes: int,
+        passive_threads: bool = False,
+        prepare_limit_s: float = PREPARE_S,
+    ) -> None:
+        """`package_dir` holds `cann_bench`; each case may use `memory_bytes` besides the pool.
+
+        `passive_threads` lets OpenMP threads sleep instead of spin: to look at work after "done", never for
+        times. `prepare_limit_s` is what import and warm-up of one child may take.
+        """
+        self._package_dir, self._settings = package_dir, settings
+        self._memory_bytes = memory_bytes
+        self._passive_threads = passive_threads
+        self._prepare_limit_s = prepare_limit_s
+        self._stack = contextlib.ExitStack()
+        self._job: Job | None = None
+        self._zygote_leaf: Leaf | None = None
+        self._spaces: tuple[Workspace, ...] = ()
+        self._box: Boxed | Unboxed | None = None
+        self._link: ZygoteLink | None = None
+        self._spare: Forked | None = None
+        self._children: set[CaseChild] = set()
 
     def __enter__(self) -> RunBox:
-        raise NotImplementedError
+        """Start the zygote; its import of torch goes on while the caller does something else."""
+        try:
+            arena = arena_library(self._settings.cache_dir)
+            self._box = self._launch_boxed(arena) if self._settings.sandboxed else self._launch_plain(arena)
+            self._stack.callback(self._box.close)
+        except BaseException:
+            self._stack.close()
+            raise
+        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        raise NotImplementedError
+        """Kill everything in the box and free it."""
+        with self._stack:
+            for child in tuple(self._children):
+                self._stack.callback(child.close)
+            if self._spare is not None:
+                self._stack.callback(self._spare.close)
+                self._spare = None
+
+    def _limits(self) -> BoxLimits:
+        return BoxLimits(self._memory_bytes, PROCESSES, FILE_BYTES)
+
+    def _command(self, start: Path, package: Path, arena: Path) -> list[str]:
+        document = {
+            "package_dir": str(package),
+            "arena": str(arena),
+            "threads": self._settings.threads,
+            "filter": seccomp.case_filter().hex() if self._settings.sandboxed else "",
+            "confined": self._settings.sandboxed,
+        }
+        return [sys.executable, "-I", "-B", str(start), "{socket}", json.dumps(document)]
+
+    def _launch_boxed(self, arena: Path) -> Boxed:
+        home = Path(__file__).parent.parent
+        package, library = INSIDE / "package", INSIDE / "arena.so"
+        open_up(self._package_dir)
+        binds = (*_code_binds(home), Bind(self._package_dir.resolve(), package), Bind(arena.resolve(), library))
+        policy = run_policy(self._limits(), self._settings.threads, binds, passive_threads=self._passive_threads)
+        self._job = Job()
+        self._stack.callback(self._job.close)
+        self._zygote_leaf = self._job.leaf("zyg", BoxLimits(policy.zygote_memory_bytes, PROCESSES, FILE_BYTES))
+        plan = self._plan(policy, self._zygote_leaf)
+        return Boxed(plan, self._command(CODE / home.name / "runner" / "start.py", package, library))
+
+    def _plan(self, policy: RunPolicy, leaf: Leaf) -> BoxPlan:
+        mounts = make_tmpfs(policy.tmpfs)
+        for space in mounts.values():
+            self._stack.callback(space.close)
+        self._spaces = tuple(mounts.values())
+        return BoxPlan(policy.binds, policy.environment, policy.work_dir, policy.limits, leaf, mounts)
+
+    def _launch_plain(self, arena: Path) -> Unboxed:
+        start = Path(__file__).with_name("start.py")
+        environment = run_environment(self._settings.threads, passive_threads=self._passive_threads)
+        return Unboxed(self._command(start, self._package_dir.resolve(), arena), environment)
+
+    def _zygote(self) -> ZygoteLink:
+        """The line to the zygote, once it has announced itself and was looked at from outside."""
+        if self._link is None:
+            if self._box is None:
+                raise InternalError("a run box is used outside its context")
+            data, pid = self._box.greet(MESSAGE_BYTES + 1)
+            try:
+                greeting = unpack(data)
+            except Malformed as error:
+                raise SandboxIncomplete("zygote", f"It greets with {error}.") from error
+            if greeting.kind is not Kind.ZYGOTE_READY:
+                raise SandboxIncomplete("zygote", f"It greets with {greeting.kind.name}.")
+            if self._zygote_leaf is not None:
+                verify(pid, Expected(self._zygote_leaf, threads=1), "the zygote")
+            self._link = ZygoteLink(self._box.channel, PROCESSES)
+        return self._link
+
+    def _fork(self) -> Forked:
+        link = self._zygote()
+        number = link.next_number()
+        leaf = self._job.leaf(f"case-{number}", self._limits()) if self._job else None
+        return link.fork(number, leaf)
+
+    def _meet(self, forked: Forked) -> CaseProcess:
+        """The forked process, in its own group and looked at from outside, before it gets anything."""
+        process = forked.meet()
+        if forked.leaf is not None:
+            forked.leaf.move(process.pid)
+            verify(process.pid, Expected(forked.leaf, forked.uid, filters=2, threads=1), "a case")
+        return process
 
     def spawn(self, call: CallSpec, pool: Pool, order: Sequence[int], warmup: int) -> CaseChild:
         """Fork a child that will call the operator once per buffer in `order`, after `warmup` calls on the
-        pool's warm-up buffer. Returns at once; the child prepares itself while others are spawned."""
-        raise NotImplementedError
+        pool's warm-up buffer. Returns at once; the child prepares itself while others are spawned.
+
+        The pool must be laid out for the same arguments and results as `call`.
+        """
+        return self._spawn(call, pool, order, warmup, single=False)
 
     def play(self, call: CallSpec, pool: Pool, index: int, limit_s: float) -> Play:
-        """One call on buffer `index`, without warm-up."""
-        raise NotImplementedError
+        """One call on buffer `index`, without warm-up. Outputs below 16 MiB are sealed before they may be read."""
+        child = self._spawn(call, pool, (index,), 0, single=True)
+        try:
+            return child.ready().failure or child.run(limit_s)
+        finally:
+            child.close()
+
+    def _spawn(self, call: CallSpec, pool: Pool, order: Sequence[int], warmup: int, *, single: bool) -> CaseChild:
+        assigned = self._assignment(call, pool, order, warmup, single=single)
+        forked, self._spare = self._spare or self._fork(), None
+        process = self._meet(forked)
+        child = self._adopt(forked, process, assigned)
+        outputs = assigned.fresh[0].shared if assigned.fresh else pool.output_descriptor
+        with contextlib.suppress(OSError):  # a process that died meanwhile is seen by `ready`
+            message = Message(Kind.PLAN, (assigned.plan.length,))
+            send(forked.channel, message, (assigned.plan.descriptor, pool.input_descriptor, outputs))
+        self._spare = self._fork()
+        return child
+
+    def _assignment(self, call: CallSpec, pool: Pool, order: Sequence[int], warmup: int, *, single: bool) -> Assignment:
+        layout = pool.layout.for_call(call)
+        calls = checked_order(layout, order)
+        touched = [*calls, layout.warmup_index] if warmup else calls
+        inputs, outputs = layout.window(layout.inputs, touched), layout.window(layout.outputs, touched)
+        fresh = pool.fresh_outputs(calls[0]) if single else None
+        address = ADDRESS_SPACE_BYTES + self._memory_bytes + inputs.length + outputs.length
+        content = plan_content(
+            layout,
+            calls,
+            warmup,
+            (inputs, outputs),
+            0 if fresh else outputs.start,
+            address if self._settings.sandboxed else 0,
+        )
+        plan = PlanFile(content, table_bytes(layout, len(calls)))
+        return Assignment(pool, pool.layout, calls, warmup > 0, plan, fresh)
+
+    def _adopt(self, forked: Forked, process: CaseProcess, assigned: Assignment) -> CaseChild:
+        link = self._zygote()
+
+        def bury() -> None:
+            self._children.discard(child)
+            link.forget(forked.number)
+            for space in self._spaces:
+                space.wipe(forked.uid)
+            if self._job is not None and forked.leaf is not None:
+                self._job.drop(forked.leaf)
+
+        child = CaseChild(
+            forked, process, assigned, self._prepare_limit_s, lambda: link.exit_status(forked.number), bury, self.settle
+        )
+        self._children.add(child)
+        return child
+
+    def settle(self) -> None:
+        """Wait until no fork is under way, so that it disturbs no time."""
+        if self._spare is not None:
+            self._spare.await_greeting()

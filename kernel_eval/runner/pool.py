@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import mmap
+
 import torch
 
+from kernel_eval.errors import InternalError
 from kernel_eval.model import CallSpec
+from kernel_eval.runner.layout import PAGE_BYTES, Layout, Window, lay_out
+from kernel_eval.runner.memory import POISON, MemoryFile, SealedOnce, view
+
+SEALED_BELOW_BYTES = 16 << 20
+"""Single plays with outputs smaller than this get a fresh file that is sealed against writing before it is read."""
 
 
 class Pool:
@@ -14,31 +22,117 @@ class Pool:
     one warm-up buffer outside the count. The input views are writable at all times, so
     a timed case is filled after its children stand prepared and stopped: then no
     child has ever seen the values before its clock runs.
+
+    Input memory is sealed against shrinking, growing and writing by anybody but the
+    judge's own mapping; output memory against shrinking and growing. Not thread-safe.
     """
 
     def __init__(self, capacity_bytes: int) -> None:
-        raise NotImplementedError
+        """Reserve `capacity_bytes` for inputs and as much for outputs; a larger case replaces the memory.
+
+        Memory is used as far as cases touch it.
+        """
+        size = max(-(-capacity_bytes // PAGE_BYTES) * PAGE_BYTES, PAGE_BYTES)
+        self._inputs = MemoryFile("inputs", size, read_only_outside=True)
+        self._outputs = MemoryFile("outputs", size, read_only_outside=False)
+        self._layout: Layout | None = None
+        self._dirty = True
+        self._sealed: dict[int, tuple[mmap.mmap, int]] = {}
+
+    @property
+    def layout(self) -> Layout:
+        """The present arrangement. Raises `InternalError` before the first `lay_out`."""
+        if self._layout is None:
+            raise InternalError("the pool has no layout yet; call lay_out first")
+        return self._layout
+
+    @property
+    def input_descriptor(self) -> int:
+        """A read-only descriptor of the input memory, to be sent to a child."""
+        return self._inputs.shared
+
+    @property
+    def output_descriptor(self) -> int:
+        """A descriptor of the output memory, to be sent to a child."""
+        return self._outputs.shared
 
     def lay_out(self, call: CallSpec, count: int) -> None:
-        """Arrange `count` buffers and the warm-up buffer (zeroed) for calls of this shape."""
-        raise NotImplementedError
+        """Arrange `count` buffers and the warm-up buffer (zeroed) for calls of this shape; poison all outputs."""
+        layout = lay_out(call, count)
+        self._layout, self._sealed = layout, {}
+        self._inputs = _large_enough(self._inputs, layout.size_bytes(layout.inputs), "inputs", read_only_outside=True)
+        self._outputs = _large_enough(
+            self._outputs, layout.size_bytes(layout.outputs), "outputs", read_only_outside=False
+        )
+        stride = layout.inputs.stride
+        self._inputs.fill(0, layout.warmup_index * stride, stride)
+        self._dirty = True
+        self.poison()
+
+    def _place(self, index: int) -> int:
+        if not 0 <= index < self.layout.count:
+            raise IndexError(f"buffer {index} is not one of {self.layout.count}")
+        return index
+
+    def _input_views(self, index: int) -> list[torch.Tensor]:
+        start = index * self.layout.inputs.stride
+        return [self._inputs.tensor(placed.spec, start + placed.offset) for placed in self.layout.inputs.flat]
 
     def inputs(self, index: int) -> list[torch.Tensor]:
         """Writable views of buffer `index`'s inputs, flat in argument order."""
-        raise NotImplementedError
+        return self._input_views(self._place(index))
+
+    def input_columns(self) -> list[torch.Tensor]:
+        """One writable view per input tensor over all buffers, shape (count, elements), in argument order."""
+        side, count = self.layout.inputs, self.layout.count
+        return [self._inputs.rows(placed.spec, placed.offset, count, side.stride) for placed in side.flat]
 
     def warmup_inputs(self) -> list[torch.Tensor]:
         """Writable views of the warm-up buffer's inputs; never part of an `order`."""
-        raise NotImplementedError
+        return self._input_views(self.layout.warmup_index)
 
     def outputs(self, index: int) -> list[list[torch.Tensor]]:
         """Views of buffer `index`'s results, one list per declared output. Read only after the child is dead."""
-        raise NotImplementedError
+        side = self.layout.outputs
+        memory, start = self._sealed.get(self._place(index), (self._outputs.map, index * side.stride))
+        return [[view(memory, placed.spec, start + placed.offset) for placed in group] for group in side.groups]
 
     def poison(self) -> None:
-        """Overwrite every output slot of the layout, so that an unwritten result is seen."""
-        raise NotImplementedError
+        """Overwrite every output slot of the layout, so that an unwritten result is seen. Cheap if already done."""
+        if self._dirty:
+            self._outputs.fill(POISON, 0, self.layout.size_bytes(self.layout.outputs))
+            self._dirty = False
+        self._sealed = {}
+
+    def written(self) -> None:
+        """Note that a child may have written to the output memory."""
+        self._dirty = True
+
+    def fresh_outputs(self, index: int) -> tuple[SealedOnce, Window] | None:
+        """A new output file for one play on buffer `index` and what it stands for; None where outputs are large."""
+        window = self.layout.window(self.layout.outputs, [self._place(index)])
+        if window.length >= SEALED_BELOW_BYTES:
+            return None
+        return SealedOnce(window.length), window
+
+    def keep_sealed(self, index: int, memory: mmap.mmap, window: Window) -> None:
+        """From now on `outputs(index)` reads a sealed file that stands for `window`."""
+        self._sealed[index] = (memory, index * self.layout.outputs.stride - window.start)
+
+    def slot(self, index: int, position: int) -> memoryview:
+        """The bytes of one result's slot, for the judge to write a result into that did not lie there."""
+        placed = self.layout.outputs.flat[position]
+        start = self._place(index) * self.layout.outputs.stride + placed.offset
+        return memoryview(self._outputs.map)[start : start + placed.spec.size_bytes]
 
     def close(self) -> None:
-        """Unmap and free the memory."""
-        raise NotImplementedError
+        """Free the memory; it goes with the last tensor that views it."""
+        self._inputs.close()
+        self._outputs.close()
+
+
+def _large_enough(file: MemoryFile, size_bytes: int, name: str, *, read_only_outside: bool) -> MemoryFile:
+    if file.size_bytes >= size_bytes:
+        return file
+    file.close()
+    return MemoryFile(name, size_bytes, read_only_outside=read_only_outside)

@@ -128,6 +128,7 @@ class Boxed:
         if poller.poll(START_S * 1000):
             message, pid = sender_pid(self.channel, size)
             if message and pid:
+                self.channel.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
                 return message, pid
         self.kill()
         raise SandboxIncomplete("box", f"The box did not start: {self._last_words()}")

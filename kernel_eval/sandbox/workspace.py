@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import os
-import shutil
 import stat
 from pathlib import Path
 from types import TracebackType
 
 from kernel_eval.errors import SandboxIncomplete
 from kernel_eval.sandbox import kernel_calls
+
+
+def _owner(name: str, folder: int) -> int:
+    return os.stat(name, dir_fd=folder, follow_symlinks=False).st_uid
 
 
 class UnsafeFile(Exception):
@@ -70,18 +74,35 @@ class Workspace:
                 raise UnsafeFile(f"{relative}: {facts.st_size} bytes, allowed are {cap_bytes}")
             return file.read(cap_bytes)
 
-    def wipe(self) -> None:
-        """Remove everything that the box's users made, following no link. Raises `OSError` where something stays.
+    def wipe(self, owner: int) -> None:
+        """Remove everything that the dead user `owner` left, however deep, following no link.
 
-        What root owns is a place for a bind of ours below this folder.
+        Folders are brought to the top before they are emptied, so depth costs nothing.
         """
-        for name in os.listdir(self.descriptor):
-            if os.stat(name, dir_fd=self.descriptor, follow_symlinks=False).st_uid == 0:
+        here = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self.descriptor)
+        try:
+            self._wipe(here, owner)
+        finally:
+            os.close(here)
+
+    @staticmethod
+    def _wipe(here: int, owner: int) -> None:
+        waiting = [name for name in os.listdir(here) if _owner(name, here) == owner]
+        moved = itertools.count()
+        while waiting:
+            name = waiting.pop()
+            if not stat.S_ISDIR(os.stat(name, dir_fd=here, follow_symlinks=False).st_mode):
+                os.unlink(name, dir_fd=here)
                 continue
+            folder = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=here)
             try:
-                os.unlink(name, dir_fd=self.descriptor)
-            except IsADirectoryError:
-                shutil.rmtree(name, dir_fd=self.descriptor)
+                for entry in os.listdir(folder):
+                    target = f"wiped-{owner}-{next(moved)}"
+                    os.rename(entry, target, src_dir_fd=folder, dst_dir_fd=here)
+                    waiting.append(target)
+            finally:
+                os.close(folder)
+            os.rmdir(name, dir_fd=here)
 
     def close(self) -> None:
         """Give the memory back once no box uses it any more."""

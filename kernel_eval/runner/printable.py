@@ -1,0 +1,17 @@
+"""Makes text of foreign origin fit for a message: one line, printable, short."""
+
+from __future__ import annotations
+
+import unicodedata
+
+MOST_CHARACTERS = 300
+HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+"""Unicode categories: control, format (also bidirectional), surrogate, private, unassigned, line separators."""
+
+
+def printable(data: bytes, most: int = MOST_CHARACTERS) -> str:
+    """Untrusted bytes as one line of at most `most` visible characters; whatever else becomes a space."""
+    text = data.decode("utf-8", "replace")
+    shown = "".join(" " if unicodedata.category(character) in HIDDEN else character for character in text)
+    line = " ".join(shown.split())
+    return line if len(line) <= most else line[: most - 1] + "…"

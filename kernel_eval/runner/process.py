@@ -1,0 +1,98 @@
+"""A case's process as the judge holds it: by a descriptor that can name nobody else, stopped and killed for sure."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import select
+import signal
+import time
+from pathlib import Path
+
+from kernel_eval.errors import InternalError
+from kernel_eval.sandbox.cgroup import Leaf
+
+KILL_S = 15.0
+STOP_S = 2.0
+STOPPED = frozenset("tT")
+
+
+class CaseProcess:
+    """A living or dead case. `leaf` is None for a person's own code outside a sandbox."""
+
+    def __init__(self, pid: int, leaf: Leaf | None) -> None:
+        self.pid = pid
+        self._leaf = leaf
+        self._descriptor = os.pidfd_open(pid)
+
+    def _signal(self, number: signal.Signals) -> None:
+        signal.pidfd_send_signal(self._descriptor, number)
+
+    def _states(self) -> set[str]:
+        """States of all its threads, by the kernel's letters."""
+        threads = Path(f"/proc/{self.pid}/task").iterdir()
+        return {(thread / "stat").read_text().rpartition(")")[2].split()[0] for thread in threads}
+
+    def stop(self) -> bool:
+        """Stop it and make sure that every thread stands; False where it is dead or does not stand in time."""
+        deadline = time.monotonic() + STOP_S
+        try:
+            self._signal(signal.SIGSTOP)
+            while not self._states() <= STOPPED:
+                if time.monotonic() > deadline:
+                    return False
+                time.sleep(0.0002)
+        except OSError:
+            return False
+        return not self.ended(0)
+
+    def resume(self) -> None:
+        """Let it go on. Raises `ProcessLookupError` where it is dead."""
+        self._signal(signal.SIGCONT)
+
+    def cpu_ns(self) -> int:
+        """CPU time of all its threads so far, 0 once it is gone. It starts no other processes: the box forbids it."""
+        try:
+            return time.clock_gettime_ns((~self.pid << 3) | 2)
+        except OSError:
+            return 0
+
+    def ended(self, timeout_s: float) -> bool:
+        """Whether all its threads have ended, waiting for at most `timeout_s`."""
+        poller = select.poll()
+        poller.register(self._descriptor, select.POLLIN)
+        return bool(poller.poll(timeout_s * 1000))
+
+    def kill(self) -> None:
+        """Kill it with everything in its control group and wait until it is dead. Raises `InternalError`."""
+        if self._leaf is not None:
+            self._leaf.kill()
+        else:
+            self._kill_session()
+        if not self.ended(KILL_S):
+            raise InternalError(f"process {self.pid} of a case does not die")
+
+    def _kill_session(self) -> None:
+        """Without a control group: the session that the case leads, so far as its processes stayed in it."""
+        try:
+            self._signal(signal.SIGKILL)
+            os.killpg(self.pid, signal.SIGKILL)
+        except OSError:
+            return
+
+    def fetch(self, address: int, into: memoryview) -> bool:
+        """Copy memory of the stopped process at `address` into `into`; False where it cannot be read."""
+
+        class Vector(ctypes.Structure):
+            _fields_ = (("base", ctypes.c_void_p), ("length", ctypes.c_size_t))
+
+        size = len(into)
+        local = Vector(ctypes.addressof((ctypes.c_char * size).from_buffer(into)), size)
+        remote = Vector(address & (2**64 - 1), size)
+        libc = ctypes.CDLL(None, use_errno=True)
+        libc.process_vm_readv.restype = ctypes.c_ssize_t
+        return bool(libc.process_vm_readv(self.pid, ctypes.byref(local), 1, ctypes.byref(remote), 1, 0) == size)
+
+    def close(self) -> None:
+        """Give the descriptor back."""
+        os.close(self._descriptor)
