@@ -17,8 +17,8 @@ _HEADER = '''"""PyTorch's own operators under the names of the suite, and `empty
 _EMPTY = '''
 
 def empty(*arguments, **attributes):
-    """Take anything, do nothing."""
-    return None
+    """Take anything, do nothing, return no output."""
+    return ()
 '''
 
 
