@@ -7,8 +7,6 @@
 // all threads. Bytes count what is read plus what is written.
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -16,112 +14,12 @@
 #include <functional>
 #include <random>
 #include <string>
-#include <thread>
 #include <vector>
 
-#include <pthread.h>
-#include <sched.h>
 #include <sys/mman.h>
-#if defined(__SSE2__)
-#include <immintrin.h>
-#endif
 
-#if defined(__AVX512F__)
-constexpr int kWidth = 64;
-#elif defined(__AVX__)
-constexpr int kWidth = 32;
-#else
-constexpr int kWidth = 16;
-#endif
-template <typename T>
-struct Simd {
-  typedef T type __attribute__((vector_size(kWidth)));
-};
-using Floats = Simd<float>::type;
-using Doubles = Simd<double>::type;
-using Clock = std::chrono::steady_clock;
-
-static double now() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
-
-static inline void stream(Floats* at, Floats value) {
-#if defined(__AVX512F__)
-  _mm512_stream_ps(reinterpret_cast<float*>(at), (__m512)value);
-#elif defined(__AVX__)
-  _mm256_stream_ps(reinterpret_cast<float*>(at), (__m256)value);
-#elif defined(__SSE2__)
-  _mm_stream_ps(reinterpret_cast<float*>(at), (__m128)value);
-#else
-  *at = value;
-#endif
-}
-static inline void store(Floats* at, Floats value) { *at = value; }
-static inline void fence() {
-#if defined(__SSE2__)
-  _mm_sfence();
-#endif
-}
-template <typename V>
-static inline void keep(V& value) {
-  asm volatile("" : "+m"(value) : : "memory");
-}
-
-// Memory kernels: `from` counts the arrays read, `into` whether one is written. `n` vectors per array.
-struct Slice {
-  Floats* arrays[4];
-  size_t n;
-};
-constexpr int kUnroll = 8;
-constexpr size_t kApart = 1024;  // arrays start so many bytes off a page's multiple: equal offsets would collide
-
-template <int From>
-static inline Floats gather(const Slice& s, size_t i) {
-  Floats value = s.arrays[0][i];
-  if (From > 1) value += s.arrays[1][i];
-  if (From > 2) value += s.arrays[2][i];
-  return value;
-}
-
-// Reads `From` arrays side by side: several streams keep more loads in flight than one.
-template <int From>
-static void read(const Slice& s, int passes) {
-  Floats sums[kUnroll] = {};
-  for (int pass = 0; pass < passes; ++pass)
-    for (size_t i = 0; i + kUnroll / From <= s.n; i += kUnroll / From)
-      for (int u = 0; u < kUnroll / From; ++u)
-        for (int a = 0; a < From; ++a) sums[u * From + a] += s.arrays[a][i + u];
-  for (auto& sum : sums) keep(sum);
-}
-
-template <int From, void (*Put)(Floats*, Floats)>
-static void move(const Slice& s, int passes) {
-  Floats constant = {};
-  keep(constant);
-  for (int pass = 0; pass < passes; ++pass) {
-    for (size_t i = 0; i + 4 <= s.n; i += 4)
-      for (int u = 0; u < 4; ++u) Put(&s.arrays[From][i + u], From ? gather<From>(s, i + u) : constant);
-    asm volatile("" : : : "memory");
-  }
-  fence();
-}
-
-// Arithmetic kernels: lane operations done, a fused multiply-add counted as two.
-template <typename V, int Fused, int Added>
-static double arithmetic(int rounds) {
-  V factor, term, fused[Fused ? Fused : 1], added[Added ? Added : 1];
-  std::memset(&factor, 0, sizeof(V));
-  std::memset(&term, 0, sizeof(V));
-  std::memset(fused, 0, sizeof fused);
-  std::memset(added, 0, sizeof added);
-  keep(factor);
-  keep(term);
-  for (int round = 0; round < rounds; ++round) {
-    for (int i = 0; i < Fused; ++i) fused[i] = fused[i] * factor + term;
-    for (int i = 0; i < Added; ++i) added[i] = added[i] + term;
-  }
-  for (auto& value : fused) keep(value);
-  for (auto& value : added) keep(value);
-  return double(rounds) * (2 * Fused + Added) * (sizeof(V) / sizeof(V{}[0]));
-}
+#include "cpu_probe_kernels.h"
+#include "cpu_probe_team.h"
 
 static uint64_t control(int rounds) {
   uint64_t state = 88172645463325252ull;
@@ -132,56 +30,6 @@ static uint64_t control(int rounds) {
   }
   return state;
 }
-
-// A team of pinned threads that run one piece of work together; `run` gives its wall time.
-class Team {
- public:
-  explicit Team(std::vector<int> cpus) : cpus_(std::move(cpus)) {
-    for (size_t i = 0; i < cpus_.size(); ++i) threads_.emplace_back([this, i] { loop(i); });
-  }
-  ~Team() {
-    stop_ = true;
-    turn_++;
-    for (auto& thread : threads_) thread.join();
-  }
-  size_t size() const { return cpus_.size(); }
-  double run(const std::function<void(size_t)>& work) {
-    work_ = &work;
-    arrived_ = 0;
-    starts_.assign(size(), 0);
-    ends_.assign(size(), 0);
-    left_ = int(size());
-    turn_++;
-    while (left_ > 0) std::this_thread::sleep_for(std::chrono::microseconds(50));
-    return *std::max_element(ends_.begin(), ends_.end()) - *std::min_element(starts_.begin(), starts_.end());
-  }
-
- private:
-  void loop(size_t index) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(cpus_[index], &set);
-    pthread_setaffinity_np(pthread_self(), sizeof set, &set);
-    for (int seen = 0;;) {
-      while (turn_ == seen) std::this_thread::sleep_for(std::chrono::microseconds(20));
-      seen = turn_;
-      if (stop_) return;
-      arrived_++;
-      while (arrived_ < int(size())) {
-      }
-      starts_[index] = now();
-      (*work_)(index);
-      ends_[index] = now();
-      left_--;
-    }
-  }
-  std::vector<int> cpus_;
-  std::vector<std::thread> threads_;
-  std::vector<double> starts_, ends_;
-  const std::function<void(size_t)>* work_ = nullptr;
-  std::atomic<int> turn_{0}, arrived_{0}, left_{0};
-  std::atomic<bool> stop_{false};
-};
 
 static char* reserve(size_t bytes) {
   void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
