@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from markdown_it import MarkdownIt
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 
 @lru_cache(maxsize=1)
@@ -16,6 +16,16 @@ def _markdown() -> MarkdownIt:
 def rendered(source: str) -> Markup:
     """Markdown as HTML. Raw HTML in the source is shown as text; links keep to http, https and relative ones."""
     return Markup(_markdown().render(source))
+
+
+def spoken(message: str) -> Markup:
+    """A message with its `code` set as code; everything else is escaped."""
+    parts = message.split("`")
+    if len(parts) % 2 == 0:
+        return escape(message)
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if index % 2 else escape(part) for index, part in enumerate(parts)
+    )
 
 
 def without_title(source: str) -> str:

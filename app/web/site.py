@@ -16,7 +16,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from app.web import figures, words
-from app.web.prose import rendered
+from app.web.prose import rendered, spoken
 from app.web.reader import Reader
 from app.web.translation import Language, Speech, read_speech
 from kernel_eval import __version__
@@ -123,6 +123,7 @@ def _filters() -> dict[str, Any]:
         "shortened": figures.shortened,
         "iso": _iso,
         "markdown": rendered,
+        "spoken": spoken,
         "glyph": words.glyph,
         "verdict_word": lambda key: words.spelled(words.VERDICT_WORDS, key),
         "status_word": lambda key: words.spelled(words.STATUS_WORDS, key),

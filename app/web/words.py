@@ -98,6 +98,9 @@ SEVERITY_WORDS: Final[Mapping[str, str]] = {
     "hold": N_("on hold"),
 }
 
+HARDWARE_NAMES: Final[Mapping[str, str]] = {"cpu": "CPU", "910b2": "Ascend 910B2", "950pr": "Ascend 950PR"}
+"""What boards call their hardware; other words are shown as they are."""
+
 BADGE_WORDS: Final[Mapping[str, str]] = {
     "provisional": N_("Provisional"),
     "under_review": N_("Under review"),
@@ -139,6 +142,11 @@ RULE_WORDS: Final[Mapping[str, str]] = {
 def glyph(verdict: str) -> str:
     """A verdict's glyph."""
     return VERDICT_GLYPHS.get(verdict, "?")
+
+
+def hardware_name(hardware: str) -> str:
+    """How a hardware is written."""
+    return HARDWARE_NAMES.get(hardware, hardware)
 
 
 def spelled(words: Mapping[str, str], key: str) -> str:

@@ -24,6 +24,7 @@ from app.web.views.facts import Fact, board_facts
 from app.web.views.naming import entry_made, entry_name
 from app.web.views.operator_map import TwinRow, column_names, heat_rows, twin_rows
 from app.web.visit import Visit, Visiting, redirect
+from app.web.words import hardware_name
 
 router = APIRouter()
 PAGE_ROWS: Final = 100
@@ -151,7 +152,7 @@ def _list(visit: Visit, boards: Sequence[BoardView]) -> Response:
             board_path(board.slug),
             form.format(
                 operators=len(board.operators),
-                hardware=board.hardware,
+                hardware=hardware_name(board.hardware),
                 entries=board.entries,
                 suite=board.suite,
                 version=board.suite_version,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fastapi import APIRouter
 from fastapi.responses import Response
 
+from app.boards.service import list_boards
 from app.web.prose import rendered, without_title
 from app.web.site import frontend_folder
 from app.web.visit import Visit, Visiting
@@ -44,7 +45,11 @@ def show_api(visit: Visiting) -> Response:
         for path, operations in sorted(description["paths"].items())
         for method, operation in operations.items()
     ]
-    return visit.page("pages/api.html", section="api", endpoints=endpoints, origin=visit.portal.settings.public_url)
+    with visit.portal.database.session() as session:
+        boards = list_boards(session)
+    board = boards[0].slug if boards else "BOARD"
+    origin = visit.portal.settings.public_url
+    return visit.page("pages/api.html", section="api", endpoints=endpoints, origin=origin, board=board)
 
 
 def _prose(visit: Visit, name: str, title: str) -> Response:

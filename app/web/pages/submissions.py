@@ -93,7 +93,8 @@ def show_status(visit: Visiting, public_id: str) -> Response:
     """The changing part alone, for pages that follow it."""
     with visit.portal.database.session() as session:
         submission = _submission(visit, session, public_id)
-    return visit.page("pages/submission_status.html", line=status_line(submission, visit.gettext))
+        log = service.public_log(session, public_id, _reader_id(visit))
+    return visit.page("pages/submission_status.html", line=status_line(submission, visit.gettext), log=log)
 
 
 @router.post("/submissions/{public_id}/cancel")
@@ -140,7 +141,7 @@ def _result(visit: Visit, session: Session, result_id: str) -> ResultView | None
 
 def _shown(visit: Visit, found: _Found) -> Response:
     line: StatusLine = status_line(found.submission, visit.gettext)
-    return visit.page("pages/submission.html", section="boards", view=_page(visit, found), line=line)
+    return visit.page("pages/submission.html", section="boards", view=_page(visit, found), line=line, log=found.log)
 
 
 def _page(visit: Visit, found: _Found) -> SubmissionPage:

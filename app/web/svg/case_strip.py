@@ -12,8 +12,8 @@ from app.web.figures import hap, microseconds
 from app.web.svg.markup import Gettext, element, picture, text
 from app.web.svg.scale import LogScale, hap_class, log_scale
 
-WIDTH: Final = 880.0
-LABEL_WIDTH: Final = 248.0
+WIDTH: Final = 1104.0
+LABEL_WIDTH: Final = 256.0
 FIGURE_WIDTH: Final = 112.0
 ROW: Final = 20.0
 HEAD: Final = 32.0

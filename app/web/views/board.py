@@ -15,6 +15,7 @@ from app.web.figures import score
 from app.web.svg.level_bars import LevelScore, level_bars
 from app.web.svg.markup import Gettext
 from app.web.views.naming import entry_made, entry_name
+from app.web.words import hardware_name
 
 TIE: Final = 0.05
 """Totals are shown with one decimal; a smaller lead than half of the last one reads as none."""
@@ -183,4 +184,4 @@ def measured_sentence(view: StandingsView, _: Gettext) -> str:
     return _(
         "Speed of {count} operators on {hardware}, checked on public and hidden cases and placed between "
         "PyTorch's time and the least time the hardware allows."
-    ).format(count=len(view.board.operators), hardware=view.board.hardware)
+    ).format(count=len(view.board.operators), hardware=hardware_name(view.board.hardware))

@@ -10,6 +10,7 @@ from app.runs.schemas import ResultView
 from app.submissions.schemas import SubmissionView
 from app.web.figures import NOTHING, duration, file_size, shortened
 from app.web.svg.markup import Gettext
+from app.web.words import hardware_name
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ def hardware_words(hardware: str, fingerprint: dict[str, object], _: Gettext) ->
     """The hardware with the machine that the board is pinned to, where there is one."""
     cpu = fingerprint.get("cpu_model", "")
     threads = fingerprint.get("threads")
-    parts = [hardware, str(cpu), _("{count} threads").format(count=threads) if threads else ""]
+    parts = [hardware_name(hardware), str(cpu), _("{count} threads").format(count=threads) if threads else ""]
     return " · ".join(part for part in parts if part)
 
 
@@ -66,7 +67,7 @@ def _judged_with(result: ResultView, _: Gettext) -> tuple[Fact, ...]:
         Fact(_("Suite"), f"{result.suite} {result.suite_version}"),
         Fact(_("Suite digest"), shortened(result.suite_digest, 16), mono=True, copy=result.suite_digest),
         _digest(_("Hidden set's digest"), result.hidden_digest),
-        Fact(_("Hardware"), result.hardware),
+        Fact(_("Hardware"), hardware_name(result.hardware)),
         Fact(_("Rules"), result.rules_version),
         Fact(_("Anchors"), result.anchors_version),
         Fact(_("Build"), duration(result.build_seconds)),
@@ -75,7 +76,7 @@ def _judged_with(result: ResultView, _: Gettext) -> tuple[Fact, ...]:
 
 
 def _environment_name(key: str) -> str:
-    words = key.replace("_", " ")
+    words = key.replace("_", " ").replace("cpu", "CPU")
     return words[:1].upper() + words[1:]
 
 

@@ -15,6 +15,8 @@ from app.web.words import NOT_ATTEMPTED, NOT_ATTEMPTED_GLYPH, VERDICT_WORDS, gly
 
 PERFORMANCE_POINTS: Final = 50.0
 COLUMN_LETTERS: Final = 14
+NOTHING_RAN: Final = frozenset({"build_failed", "load_failed", "tampered"})
+"""Verdicts with which there is no time to show."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ def _cell(operator: str, row: StandingRow, _: Gettext) -> HeatCell:
             operator=operator, entry=name, word=_(VERDICT_WORDS[NOT_ATTEMPTED])
         )
         return HeatCell(None, NOT_ATTEMPTED_GLYPH, said, None)
-    value = mean_hap(placement)
+    value = None if placement.verdict in NOTHING_RAN else mean_hap(placement)
     word = _(spelled(VERDICT_WORDS, placement.verdict))
     said = _("{operator}, {entry}: score {score}, HAP {hap}, {word}").format(
         operator=operator, entry=name, score=score(placement.score), hap=hap(value), word=word

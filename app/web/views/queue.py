@@ -8,6 +8,7 @@ from datetime import datetime
 from app.runs.schemas import HardwareQueue, QueuedRun
 from app.web.figures import duration
 from app.web.svg.markup import Gettext
+from app.web.words import hardware_name
 from app.workers.schemas import WorkerView
 
 
@@ -50,7 +51,7 @@ def hardware_line(queue: HardwareQueue, now: datetime, _: Gettext) -> HardwareLi
     waiting = tuple(
         _line(str(position), run, now, _("waiting"), _) for position, run in enumerate(queue.waiting, start=1)
     )
-    return HardwareLine(queue.hardware, _sentence(queue, _), running + waiting)
+    return HardwareLine(hardware_name(queue.hardware), _sentence(queue, _), running + waiting)
 
 
 def worker_line(worker: WorkerView, now: datetime, _: Gettext) -> WorkerLine:
@@ -62,7 +63,7 @@ def worker_line(worker: WorkerView, now: datetime, _: Gettext) -> WorkerLine:
     heard = _("{span} ago").format(span=duration((now - worker.heartbeat_at).total_seconds()))
     threads = _("{count} threads").format(count=worker.threads) if worker.threads else ""
     machine = " · ".join(part for part in (worker.cpu, threads) if part)
-    return WorkerLine(worker.name, worker.hardware, state, worker.message, heard, machine)
+    return WorkerLine(worker.name, hardware_name(worker.hardware), state, worker.message, heard, machine)
 
 
 def _line(position: str, run: QueuedRun, now: datetime, state: str, _: Gettext) -> QueueLine:

@@ -85,7 +85,7 @@ def operator_line(result: OperatorResultView, specs: Specs, board: str, alone: b
         verdict=result.verdict,
         cases_summary=_cases_summary(result, _),
         speedup=result.speedup,
-        message=result.message,
+        message="" if any(case.message == result.message for case in cases) else result.message,
         advice=_(VERDICT_ADVICE[result.verdict]) if result.verdict in VERDICT_ADVICE else "",
         flags=tuple(
             FlagLine(flag.flag, flag.severity, flag.message, "" if flag.case_id is None else f"#{flag.case_id}")

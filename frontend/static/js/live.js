@@ -16,12 +16,18 @@ export function followSubmission(part) {
       return;
     }
     part.replaceChildren(...fresh.childNodes);
+    showTail();
+  }
+
+  function showTail() {
+    for (const log of part.querySelectorAll("[data-tail]")) log.scrollTop = log.scrollHeight;
   }
 
   function soon() {
     waiting ??= setTimeout(refresh, SETTLE_MS);
   }
 
+  showTail();
   const stream = new EventSource(part.dataset.live);
   for (const kind of (part.dataset.kinds ?? "message").split(" ")) stream.addEventListener(kind, soon);
   stream.onmessage = soon;
