@@ -55,28 +55,24 @@ def best_pool(attempts: Sequence[Attempt]) -> Pool | None:
     both noise bands together; a further run of the holder's own source only
     refreshes its median.
     """
+    members: dict[str, list[Attempt]] = {}
+    pools: dict[str, Pool] = {}
     holder: str | None = None
-    for seen in range(1, len(attempts) + 1):
-        pools = _pools(attempts[:seen])
-        holder = attempts[0].source if holder is None else _next_holder(holder, pools)
-    return _pools(attempts)[holder] if holder is not None else None
+    for attempt in attempts:
+        source = attempt.source
+        members.setdefault(source, []).append(attempt)
+        pools[source] = _pool(source, members[source])
+        if holder is None:
+            holder = source
+        rivals = pools.values() if source == holder else (pools[source],)
+        best = max(rivals, key=lambda pool: pool.score)
+        holder = best.source if exceeds(best, pools[holder]) else holder
+    return pools[holder] if holder is not None else None
 
 
 def exceeds(new: Pool, old: Pool) -> bool:
     """Whether `new` is better than `old` by more than the noise bands of both."""
     return new.score > old.score + new.band + old.band
-
-
-def _next_holder(holder: str, pools: dict[str, Pool]) -> str:
-    best = max(pools.values(), key=lambda pool: pool.score)
-    return best.source if exceeds(best, pools[holder]) else holder
-
-
-def _pools(attempts: Sequence[Attempt]) -> dict[str, Pool]:
-    by_source: dict[str, list[Attempt]] = {}
-    for attempt in attempts:
-        by_source.setdefault(attempt.source, []).append(attempt)
-    return {source: _pool(source, members) for source, members in by_source.items()}
 
 
 def _pool(source: str, members: Sequence[Attempt]) -> Pool:
