@@ -115,14 +115,16 @@ class _Drawing:
         self._space = space
         self._random = random
         self._taken = {(case.shapes, case.dtypes) for case in taken}
-        self._combinations: Counter[object] = Counter()
+        self._combinations: Counter[tuple[object, ...]] = Counter()
         self._elements: set[int] = set()
         self._ranges: set[tuple[ValueRange, ...]] = set()
         self._count = 0
 
     def case(self, slot: Slot, split: Split) -> Case:
         """The case of one slot."""
-        attributes = self._attributes(slot)
+        special = self._special_attribute(slot)
+        attributes = self._attributes(slot) | dict([special] if special else [])
+        self._combinations[_combination(slot, attributes)] += 1
         self._count += 1
         case = Case(
             operator=self._operator.name,
@@ -131,7 +133,7 @@ class _Drawing:
             shapes=self._shapes(slot, attributes),
             dtypes=slot.dtypes,
             attributes=attributes,
-            value_ranges=self._value_ranges(slot, self._special_attribute(slot) is not None),
+            value_ranges=self._value_ranges(slot, special is not None),
             note=f"{slot.regime}, {slot.alignment} sizes, {slot.category.replace('_', ' ')}",
         )
         self._elements.add(element_count(case))
@@ -140,15 +142,12 @@ class _Drawing:
         return case
 
     def _attributes(self, slot: Slot) -> dict[str, Attribute]:
-        """The least used combination with this dtype; special values where the slot calls for them."""
+        """The least used combination with these dtypes."""
         options = [self._attributes_at(slot, position) for position in range(self._option_count(slot))]
-        used = [self._combinations[(slot.dtypes, tuple(option.items()))] for option in options]
+        used = [self._combinations[_combination(slot, option)] for option in options]
         start = slot.position % len(options)
         order = sorted(range(len(options)), key=lambda index: (used[index], (index - start) % len(options)))
-        attributes = options[order[0]]
-        self._combinations[(slot.dtypes, tuple(attributes.items()))] += 1
-        special = self._special_attribute(slot)
-        return attributes if special is None else attributes | {special[0]: special[1]}
+        return options[order[0]]
 
     def _option_count(self, slot: Slot) -> int:
         spaces = [self._space.attribute(name, slot.category) for name in self._space.attributes]
@@ -164,12 +163,12 @@ class _Drawing:
         return attributes
 
     def _special_attribute(self, slot: Slot) -> tuple[str, Attribute] | None:
-        """The attribute that is special in this slot: in every third case of the special category."""
+        """What is special in every third case of the special category: the value least used with these dtypes."""
         if slot.category is not Category.SPECIAL or slot.variant % 3 != 2:
             return None
         for name, space in self._space.attributes.items():
             if space.special:
-                return name, space.special[slot.variant // 3 % len(space.special)]
+                return name, min(space.special, key=lambda value: self._combinations[_combination(slot, {name: value})])
         return None
 
     def _shapes(self, slot: Slot, attributes: dict[str, Attribute]) -> tuple[InputShape, ...]:
@@ -228,6 +227,11 @@ class _Drawing:
             if ranges not in self._ranges or one_point(ranges):
                 return ranges
         return ranges
+
+
+def _combination(slot: Slot, attributes: dict[str, Attribute]) -> tuple[object, ...]:
+    """What is counted as used: dtypes with attributes, as text because NaN equals nothing."""
+    return slot.dtypes, repr(sorted(attributes.items()))
 
 
 def one_point(ranges: Sequence[ValueRange]) -> bool:

@@ -21,9 +21,10 @@ from typing import Any
 
 from kernel_eval.errors import UsageError
 from kernel_eval.model import Case, Split, Suite
+from kernel_eval.suite.cover import covering_cases
 from kernel_eval.suite.digest import digest_contents
 from kernel_eval.suite.faults import FaultList
-from kernel_eval.suite.generate import HIDDEN_COUNT, generate_cases
+from kernel_eval.suite.generate import HIDDEN_COUNT
 from kernel_eval.suite.loader import load_space
 from kernel_eval.suite.table import format_table, read_table
 
@@ -122,9 +123,8 @@ def read_manifest(folder: Path) -> HiddenManifest:
 
 def _cases(suite: Suite, operator_name: str, seed: bytes, count: int) -> tuple[Case, ...]:
     operator = suite.operator(operator_name)
-    return generate_cases(
-        operator, load_space(operator), Split.HIDDEN, count, seed, taken=suite.cases_of(operator_name)
-    )
+    taken = suite.cases_of(operator_name)
+    return covering_cases(operator, load_space(operator), Split.HIDDEN, count, seed, taken)
 
 
 def _of(cases: list[Case], operator: str) -> list[Case]:

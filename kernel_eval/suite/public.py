@@ -6,8 +6,9 @@ import os
 from pathlib import Path
 
 from kernel_eval.model import Case, Split
+from kernel_eval.suite.cover import covering_cases
 from kernel_eval.suite.faults import FaultList
-from kernel_eval.suite.generate import PUBLIC_COUNT, generate_cases
+from kernel_eval.suite.generate import PUBLIC_COUNT
 from kernel_eval.suite.loader import level_folder, read_suite_file
 from kernel_eval.suite.proto import read_proto
 from kernel_eval.suite.table import format_table
@@ -37,6 +38,6 @@ def public_tables(bench_data: Path, name: str, count: int = PUBLIC_COUNT) -> dic
     faults.refuse()
     seed = declared.seed.encode("utf-8")
     return {
-        operator.folder / declared.table: generate_cases(operator, space, Split.PUBLIC, count, seed)
+        operator.folder / declared.table: covering_cases(operator, space, Split.PUBLIC, count, seed)
         for operator, space in (entry for entry in found if entry is not None)
     }
