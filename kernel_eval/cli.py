@@ -17,6 +17,7 @@ import kernel_eval
 from kernel_eval.commands.anchors import baseline
 from kernel_eval.commands.evaluate import evaluate_command
 from kernel_eval.commands.hardware import hardware
+from kernel_eval.commands.limits import limits_command
 from kernel_eval.commands.listing import config_command, describe_command, list_command
 from kernel_eval.commands.scoring import score_command
 from kernel_eval.commands.suites import hidden, suite
@@ -33,6 +34,7 @@ USAGE, OURS, STOPPED = 2, 3, 130
         describe_command,
         config_command,
         score_command,
+        limits_command,
         hardware,
         suite,
         hidden,
