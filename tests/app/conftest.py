@@ -67,7 +67,12 @@ class Stage:
         return {"Authorization": f"Bearer {self.token(user)}", **more}
 
     def submit(
-        self, archive: bytes = GOOD_ARCHIVE, name: str = "kernels.tar.gz", user: str = "ada", key: str = "", **fields: str
+        self,
+        archive: bytes = GOOD_ARCHIVE,
+        name: str = "kernels.tar.gz",
+        user: str = "ada",
+        key: str = "",
+        **fields: str,
     ) -> httpx.Response:
         """Hand an archive in."""
         headers = self.headers(user, **({"Idempotency-Key": key} if key else {}))
@@ -109,9 +114,7 @@ def app_settings(app_database_url: str, broker_url: str, tmp_path_factory: pytes
 
 
 @pytest.fixture(scope="module")
-def stage(
-    app_settings: AppSettings, database_url: str, worker_database_url: str, engines: Engines
-) -> Iterator[Stage]:
+def stage(app_settings: AppSettings, database_url: str, worker_database_url: str, engines: Engines) -> Iterator[Stage]:
     owner = Database(engines(database_url))
     with owner.session() as session:
         portal_data.add_board(session, portal_data.small_suite(), app_settings.storage_dir)
