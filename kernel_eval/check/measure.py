@@ -103,7 +103,7 @@ def _measure_piece(found: torch.Tensor, golden: torch.Tensor, tolerance: Toleran
         failing_normal_difference=_largest(difference[failing_normal]),
         failing_normal_at=None if at is None else _index_of(at, counts, start),
         cancelled=int(cancelled.sum()),
-        failing_cancelled=int((failing & cancelled).sum()),
+        failing_cancelled=int((failing & cancelled & (difference > tolerance.cancelled_error)).sum()),
         small=_small_region(found[small], magnitude[small], difference[small], failing[small], tolerance),
     )
 

@@ -151,7 +151,7 @@ def _peer_piece(peer: torch.Tensor, found: torch.Tensor, golden: torch.Tensor, t
     cancelled = ~small & (peer.abs() < tolerance.cancelled) & (magnitude < tolerance.cancelled)
     return Peer(
         failing_small=int((failing & small & (difference > tolerance.small_error)).sum()),
-        failing_cancelled=int((failing & cancelled).sum()),
+        failing_cancelled=int((failing & cancelled & (difference > tolerance.cancelled_error)).sum()),
         small_difference_sum=float(difference[small & (magnitude > 0)].sum()),
         largest_difference=float(difference.max()),
     )

@@ -22,7 +22,8 @@ class Tolerance:
     `mean` is τ; `small` is τ_sv, below which a golden counts as small;
     `small_error` is ε_sv; `cancelled` is τ_cb = τ_cz. `largest` and `tiniest` are
     the dtype's largest finite number and smallest subnormal. `relief` is k of the
-    deep-reduction rule.
+    deep-reduction rule. `cancelled_error` is an operator's own absolute error that
+    counts as none in the cancellation region (0: there is none).
     """
 
     mean: float
@@ -32,6 +33,7 @@ class Tolerance:
     largest: float
     tiniest: float
     relief: float
+    cancelled_error: float = 0.0
     relaxed: bool = False
 
     @property
@@ -57,7 +59,12 @@ def tolerance_for(operator: Operator, dtype: str) -> Tolerance:
     if dtype not in DEFAULTS:
         raise InternalError(f"{operator.name}: no tolerance is defined for outputs of {dtype}")
     default = DEFAULTS[dtype]
-    if dtype not in operator.thresholds:
-        return default
-    mean = operator.thresholds[dtype]
-    return replace(default, mean=mean, relaxed=mean > default.mean)
+    mean = operator.thresholds.get(dtype, default.mean)
+    absolute = operator.absolute_errors.get(dtype, 0.0)
+    return replace(
+        default,
+        mean=mean,
+        small_error=max(absolute, default.small_error),
+        cancelled_error=absolute,
+        relaxed=mean > default.mean or absolute > default.small_error,
+    )

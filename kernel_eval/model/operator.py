@@ -70,7 +70,10 @@ class Operator:
 
     `name` is the folder's name in snake case and the key everywhere; `function`
     is the schema's function name under which a candidate exports it.
-    `thresholds` overrides τ per output dtype. `title` is the CamelCase name.
+    `thresholds` overrides τ per output dtype. `absolute_errors` gives, per output
+    dtype, an absolute error that counts as none where the golden is small or
+    cancelled; `threshold_reason` says why either is there. `title` is the
+    CamelCase name.
     """
 
     name: str
@@ -84,6 +87,7 @@ class Operator:
     outputs: tuple[OutputSpec, ...]
     folder: Path
     thresholds: Mapping[str, float] = field(default_factory=dict)
+    absolute_errors: Mapping[str, float] = field(default_factory=dict)
     threshold_reason: str = ""
     same_precision_relief: bool = False
     in_place: bool = False

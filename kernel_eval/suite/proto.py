@@ -41,7 +41,7 @@ def read_proto(folder: Path, where: str, faults: FaultList) -> tuple[Operator, C
 
 
 def _operator(section: Section, folder: Path) -> Operator:
-    thresholds = section.section("thresholds")
+    thresholds, absolute = section.section("thresholds"), section.section("absolute_errors")
     operator = Operator(
         name=section.text("operator"),
         title=section.text("title"),
@@ -54,6 +54,7 @@ def _operator(section: Section, folder: Path) -> Operator:
         outputs=tuple(_output(entry) for entry in section.sections("outputs")),
         folder=folder,
         thresholds={dtype: thresholds.number(dtype) for dtype in thresholds.names()},
+        absolute_errors={dtype: absolute.number(dtype) for dtype in absolute.names()},
         threshold_reason=section.text("threshold_reason", ""),
         same_precision_relief=section.flag("same_precision_relief", False),
         in_place=section.flag("in_place", False),
@@ -152,6 +153,12 @@ def _check_outputs(section: Section, operator: Operator) -> None:
 
 
 def _check_thresholds(section: Section, operator: Operator) -> None:
+    for dtype, error in operator.absolute_errors.items():
+        _check_dtype(section, dtype)
+        if not 0 < error < 1:
+            section.faults.add("proto.absolute_error", section.where, f"{dtype}: an error lies between 0 and 1")
+        if not operator.threshold_reason:
+            section.faults.add("proto.threshold_reason", section.where, "absolute_errors need threshold_reason")
     for dtype, threshold in operator.thresholds.items():
         _check_dtype(section, dtype)
         if not 0 <= threshold < 1:
