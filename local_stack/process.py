@@ -86,7 +86,11 @@ def output(program: Program, timeout_s: float) -> str:
 
 
 def await_ready(
-    process: subprocess.Popen[bytes], program: Program, ready: Callable[[], bool], timeout_s: float
+    process: subprocess.Popen[bytes],
+    program: Program,
+    ready: Callable[[], bool],
+    timeout_s: float,
+    poll_s: float = 0.03,
 ) -> None:
     """Returns once `ready` says so; `StackError` where the process ends or the time is up."""
     deadline = time.monotonic() + timeout_s
@@ -95,7 +99,7 @@ def await_ready(
             raise StackError(f"{program.name} ended with {process.returncode}: {last_lines(program.log)}")
         if time.monotonic() > deadline:
             raise StackError(f"{program.name} was not ready after {timeout_s:.0f} s: {last_lines(program.log)}")
-        time.sleep(0.03)
+        time.sleep(poll_s)
 
 
 def stop(process: subprocess.Popen[bytes], signals: Iterable[tuple[int, float]]) -> int:

@@ -33,7 +33,7 @@ def covers_for(needed: Iterable[Path], identity: Identity) -> dict[str, list[str
             continue
         closed = first_closed(path, identity)
         if closed is not None:
-            shown = [path] if closed != path else sorted(path.iterdir())
+            shown = [path] if not path.is_dir() or may_pass(path, identity) else sorted(path.iterdir())
             covers.setdefault(str(closed), []).extend(str(item) for item in shown if not item.is_symlink())
     return covers
 

@@ -25,7 +25,8 @@ from local_stack.state import State, load_state, save_state, start_ticks
 from local_stack.valkey import Valkey
 
 READY_S = 60.0
-PROBE_S = 600.0
+POLL_S = 0.2
+PREPARE_S = 600.0
 EXIT_INCOMPLETE = 3
 RESTARTS = 5
 """How often a part that dies is started again before the stack gives up."""
@@ -63,9 +64,9 @@ class Stack:
         self._start_servers(ports)
         self._migrate()
         programs = self._programs(ports)
+        self._start_part("api", programs.api(), API_STOP)
         self._prepare_worker(programs)
         with self.screen.step("API") as step:
-            self._start_part("api", programs.api(), API_STOP)
             self._await("api", lambda: _answers(programs.address))
             step.detail = programs.address
         with self.screen.step("Worker and sweeper") as step:
@@ -127,15 +128,17 @@ class Stack:
         return self.programs
 
     def _prepare_worker(self, programs: Programs) -> None:
+        """Probing and generating happen the first time; registering finds out what is new every time."""
+        first = not any(self.layout.worker.glob("peaks-*.json"))
         self.layout.worker.mkdir(exist_ok=True, mode=0o700)
-        steps = (
-            ("Peaks of this machine", "probe", PROBE_S),
-            ("Hidden cases", "hidden", PROBE_S),
-            ("Suite and board", "register", READY_S),
-        )
-        for title, command, seconds in steps:
-            with self.screen.step(title) as step:
-                step.detail = process.output(programs.worker(command), seconds)
+        if first:
+            self._worker_step("Peaks of this machine", programs.worker("probe"))
+            self._worker_step("Hidden cases", programs.worker("hidden"))
+        self._worker_step("Suite and board", programs.worker("register"))
+
+    def _worker_step(self, title: str, program: Program) -> None:
+        with self.screen.step(title) as step:
+            step.detail = process.output(program, PREPARE_S)
 
     def _start_part(self, name: str, program: Program, stop_signals: Sequence[tuple[int, float]]) -> None:
         self.parts[name] = Part(program, stop_signals, process.start(program))
@@ -153,7 +156,7 @@ class Stack:
     def _await(self, name: str, ready: Callable[[], bool]) -> None:
         part = self.parts[name]
         try:
-            process.await_ready(part.process, part.program, ready, READY_S)
+            process.await_ready(part.process, part.program, ready, READY_S, POLL_S)
         except StackError:
             if part.process.poll() == EXIT_INCOMPLETE and self.programs is not None:
                 raise SandboxMissing(worker_message(self.programs.address)) from None

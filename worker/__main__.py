@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from app import logs
 from app.db.session import Database, make_engine
 from kernel_eval.errors import JudgeError
-from worker import devices, hidden, service
+from worker import devices, hidden
 from worker.register import register as register_board
 from worker.settings import WorkerSettings
 
@@ -65,6 +65,8 @@ def check() -> None:
 @main.command()
 def run() -> None:
     """Take leases and judge, until SIGTERM; exit 3 at once where the sandbox is incomplete."""
+    from worker import service
+
     settings = WorkerSettings()
     logs.configure(as_json=settings.log_json)
     sys.exit(service.run(settings))

@@ -10,8 +10,8 @@ from kernel_eval.device.cpu_probe import probe
 from kernel_eval.hap import CpuPeaks, Match, best_of, compare_fingerprints, load_peaks, save_peaks
 from worker.settings import WorkerSettings
 
-PROBES = 3
-"""A probe that wavers is repeated, and the best of all is kept."""
+PROBES = 2
+"""A probe that wavers is repeated, and the best of each rate is kept."""
 
 
 def host_peaks(settings: WorkerSettings) -> CpuPeaks:

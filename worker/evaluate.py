@@ -25,6 +25,7 @@ from kernel_eval.hap import CpuPeaks
 from kernel_eval.model import AnchorSet, Candidate, Report, Split, Suite
 from kernel_eval.settings import Settings
 from worker import anchors, devices
+from worker.boxes import kill_own_boxes
 from worker.celery_app import StopFlag
 from worker.hidden import season_suite
 from worker.lease import LeaseKeeper
@@ -93,7 +94,12 @@ class Evaluator:
     def _hold(self, lease: Lease) -> None:
         """Judges under a kept lease. Whatever goes wrong here is a fault of ours and ends the attempt."""
         keeper = LeaseKeeper(
-            self._database, lease, lease_s=self._settings.worker_lease_s, every_s=self._settings.worker_heartbeat_s
+            self._database,
+            lease,
+            lease_s=self._settings.worker_lease_s,
+            every_s=self._settings.worker_heartbeat_s,
+            stopping=self._stopping.is_set,
+            end_now=kill_own_boxes,
         )
         with keeper:
             try:

@@ -2,44 +2,34 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
-
-from kernel_eval.suite.hidden import generate_hidden, overlay_hidden
 
 from kernel_eval.errors import InternalError
 from kernel_eval.model import Suite
 from kernel_eval.suite import default_bench_data, load_suite
+from kernel_eval.suite.hidden import generate_hidden, overlay_hidden
 from worker.settings import WorkerSettings
 
 SECRET_BYTES = 32
 
 
 def season_suite(settings: WorkerSettings) -> Suite:
-    """The suite with its hidden cases; `InternalError` where they are missing or were changed."""
+    """The suite with its hidden cases; raises where they are missing or were changed."""
     suite = load_suite(default_bench_data(), settings.worker_suite)
-    if not settings.hidden_folder.is_dir():
-        raise InternalError(f"no hidden cases for {suite.name}: run `python -m worker register` on this host first")
-    return overlay_hidden(suite, settings.hidden_folder)
+    folder = settings.hidden_folder(suite.digest)
+    if not folder.is_dir():
+        raise InternalError(f"no hidden cases for {suite.name}: run `python -m worker hidden` on this host first")
+    return overlay_hidden(suite, folder)
 
 
 def ensure_hidden(settings: WorkerSettings) -> Suite:
     """The suite with its hidden cases, which are generated where there are none yet."""
-    if not settings.hidden_folder.is_dir():
-        _generate(settings)
-    return season_suite(settings)
-
-
-def _generate(settings: WorkerSettings) -> None:
-    """All or nothing: a half-written set is never taken for one."""
     suite = load_suite(default_bench_data(), settings.worker_suite)
-    folder = settings.hidden_folder
-    folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    fresh = folder.with_name(f".{folder.name}.new")
-    shutil.rmtree(fresh, ignore_errors=True)
-    fresh.mkdir(mode=0o700)
-    generate_hidden(suite, season_secret(settings.worker_season_secret), fresh, settings.worker_season)
-    fresh.rename(folder)
+    folder = settings.hidden_folder(suite.digest)
+    if not folder.is_dir():
+        folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        generate_hidden(suite, season_secret(settings.worker_season_secret), folder, settings.worker_season)
+    return overlay_hidden(suite, folder)
 
 
 def season_secret(path: Path) -> bytes:

@@ -15,6 +15,8 @@ from app.db.session import Database
 from app.runs import service
 from app.runs.lease import Heartbeat, Lease
 
+LOOK_S = 0.5
+"""How soon a worker that is told to stop ends what it plays."""
 _log = structlog.get_logger(__name__)
 
 
@@ -23,7 +25,8 @@ class LeaseKeeper:
 
     `gone` turns true when another attempt has the run, when it was cancelled, or
     when the database could not be told for so long that the lease has run out;
-    from then on nothing may be recorded. `on_gone` is called once, in the thread.
+    from then on nothing may be recorded. `end_now` is called once, in the thread,
+    when the lease is gone or `stopping` says so: it ends what is being played.
     """
 
     def __init__(
@@ -33,13 +36,15 @@ class LeaseKeeper:
         *,
         lease_s: float,
         every_s: float,
-        on_gone: Callable[[], None] = lambda: None,
+        stopping: Callable[[], bool] = lambda: False,
+        end_now: Callable[[], object] = lambda: None,
     ) -> None:
         self._database = database
         self._lease = lease
         self._lease_s = lease_s
         self._every_s = every_s
-        self._on_gone = on_gone
+        self._stopping = stopping
+        self._end_now = end_now
         self._gone = threading.Event()
         self._done = threading.Event()
         self._valid_until = time.monotonic() + lease_s
@@ -61,11 +66,28 @@ class LeaseKeeper:
         self._thread.join()
 
     def _keep(self) -> None:
-        while not self._done.wait(self._every_s):
-            if not self._still_held():
-                self._gone.set()
-                self._on_gone()
-                return
+        due = time.monotonic() + self._every_s
+        while not self._done.wait(min(LOOK_S, self._every_s)):
+            if self._stopping():
+                self._end_now()
+                self._prolong_until_done()
+                break
+            if time.monotonic() < due:
+                continue
+            if not self._prolonged():
+                break
+            due = time.monotonic() + self._every_s
+
+    def _prolong_until_done(self) -> None:
+        while not self._done.wait(self._every_s) and self._prolonged():
+            pass
+
+    def _prolonged(self) -> bool:
+        if self._still_held():
+            return True
+        self._gone.set()
+        self._end_now()
+        return False
 
     def _still_held(self) -> bool:
         asked = time.monotonic()

@@ -11,7 +11,6 @@ from sqlalchemy.orm import Session
 from app.models import Anchors, Board, Operator, PublicCase
 from app.models import Suite as SuiteRow
 from kernel_eval import model
-from kernel_eval.evaluation.calls import plan_of
 from kernel_eval.hap import CPU_PRESET, MODEL_VERSION, CpuPeaks, cpu_limit
 from kernel_eval.model import Anchor, AnchorSet, Provenance, Split, Suite
 from kernel_eval.report.codec import to_plain
@@ -139,6 +138,8 @@ def first_anchors(wanted: Registration, version: str, now: datetime) -> AnchorSe
 
 def _anchor(wanted: Registration, case: model.Case) -> Anchor:
     """The limit for the pool that the case is timed over on this host."""
+    from kernel_eval.evaluation.calls import plan_of  # loads torch, which a known board needs not
+
     pool_bytes = plan_of(case, wanted.peaks).pool_bytes
     limit = cpu_limit(wanted.suite.operator(case.operator), case, wanted.peaks, pool_bytes)
     baseline_us = derived_baseline_us(limit.limit_us)

@@ -48,10 +48,9 @@ class WorkerSettings(BaseSettings):
         """For how long a lease stands without a heartbeat."""
         return timedelta(seconds=self.worker_lease_s)
 
-    @property
-    def hidden_folder(self) -> Path:
-        """This suite's hidden cases of the season; holds nothing that git may see."""
-        return self.worker_hidden_dir / self.worker_suite / f"season-{self.worker_season}"
+    def hidden_folder(self, suite_digest: str) -> Path:
+        """The season's hidden cases of that suite; another version of it has others."""
+        return self.worker_hidden_dir / self.worker_suite / f"season-{self.worker_season}-{suite_digest[:12]}"
 
     @property
     def work_folder(self) -> Path:

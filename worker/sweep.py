@@ -23,7 +23,7 @@ from app.models import Run
 from app.queue import Dispatcher, celery_sender
 from app.runs import service
 from app.storage import FileStore
-from kernel_eval.errors import SandboxIncomplete
+from kernel_eval.errors import JudgeError
 from kernel_eval.sandbox.cgroup import sweep_orphans
 from worker.settings import WorkerSettings
 from worker.workplace import attempts_on_disk
@@ -66,7 +66,8 @@ class Sweeper:
         """Kills and removes control groups whose judge died."""
         try:
             swept = sweep_orphans()
-        except SandboxIncomplete:
+        except (JudgeError, OSError) as error:
+            _log.warning("control_groups_not_swept", error=str(error))
             return
         if swept:
             _log.info("control_groups_removed", names=swept)

@@ -72,7 +72,7 @@ def test_a_lease_that_another_attempt_took_is_gone(queue: Queue) -> None:
 def test_a_cancelled_run_is_gone_and_the_keeper_says_so_once(queue: Queue) -> None:
     lease = claimed(queue)
     told: list[str] = []
-    with LeaseKeeper(queue.worker, lease, lease_s=30.0, every_s=0.05, on_gone=lambda: told.append("gone")) as keeper:
+    with LeaseKeeper(queue.worker, lease, lease_s=30.0, every_s=0.05, end_now=lambda: told.append("gone")) as keeper:
         with Session(queue.owner) as session:
             submission = session.scalars(
                 select(Submission).where(Submission.id == lease.submission_id).with_for_update()
