@@ -34,6 +34,7 @@ __all__ = ["CaseChild", "RunBox"]
 
 PREPARE_S = 30.0
 """What importing a package, mapping and the warm-up may take."""
+SETTLE_S = 5.0
 PROCESSES = 256
 """Threads of one case at most."""
 FILE_BYTES = 512 * MIB
@@ -83,6 +84,7 @@ class RunBox:
         self._box: Boxed | Unboxed | None = None
         self._link: ZygoteLink | None = None
         self._spare: Forked | None = None
+        self._met: CaseProcess | None = None
         self._children: set[CaseChild] = set()
 
     def __enter__(self) -> RunBox:
@@ -103,9 +105,11 @@ class RunBox:
         with self._stack:
             for child in tuple(self._children):
                 self._stack.callback(child.close)
+            if self._met is not None:
+                self._stack.callback(self._met.close)
             if self._spare is not None:
                 self._stack.callback(self._spare.close)
-                self._spare = None
+            self._met = self._spare = None
 
     def _limits(self) -> BoxLimits:
         return BoxLimits(self._memory_bytes, PROCESSES, FILE_BYTES)
@@ -164,7 +168,7 @@ class RunBox:
     def _fork(self) -> Forked:
         link = self._zygote()
         number = link.next_number()
-        leaf = self._job.leaf(f"case-{number}", self._limits()) if self._job else None
+        leaf = self._job.borrow(self._limits()) if self._job else None
         return link.fork(number, leaf)
 
     def _meet(self, forked: Forked) -> CaseProcess:
@@ -193,8 +197,9 @@ class RunBox:
 
     def _spawn(self, call: CallSpec, pool: Pool, order: Sequence[int], warmup: int, *, single: bool) -> CaseChild:
         assigned = self._assignment(call, pool, order, warmup, single=single)
-        forked, self._spare = self._spare or self._fork(), None
-        process = self._meet(forked)
+        forked = self._spare or self._fork()
+        process = self._met or self._meet(forked)
+        self._spare = self._met = None
         child = self._adopt(forked, process, assigned)
         outputs = assigned.fresh[0].shared if assigned.fresh else pool.output_descriptor
         with contextlib.suppress(OSError):  # a process that died meanwhile is seen by `ready`
@@ -230,15 +235,27 @@ class RunBox:
             for space in self._spaces:
                 space.wipe(forked.uid)
             if self._job is not None and forked.leaf is not None:
-                self._job.drop(forked.leaf)
+                self._job.give_back(forked.leaf)
 
         child = CaseChild(
-            forked, process, assigned, self._prepare_limit_s, lambda: link.exit_status(forked.number), bury, self.settle
+            forked,
+            process,
+            assigned,
+            self._prepare_limit_s,
+            lambda: link.exit_status(forked.number),
+            bury,
+            self.settle,
+            self._meet_spare,
         )
         self._children.add(child)
         return child
 
     def settle(self) -> None:
         """Wait until no fork is under way, so that it disturbs no time."""
-        if self._spare is not None:
-            self._spare.await_greeting()
+        if self._spare is not None and self._met is None:
+            self._spare.has_greeted(SETTLE_S)
+
+    def _meet_spare(self) -> None:
+        """Confine and look at the next process already, if it is there; moving it between groups takes a while."""
+        if self._spare is not None and self._met is None and self._spare.has_greeted(0):
+            self._met = self._meet(self._spare)

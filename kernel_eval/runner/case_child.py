@@ -59,14 +59,16 @@ class CaseChild:
         exit_status: Callable[[], int],
         bury: Callable[[], None],
         settle: Callable[[], None],
+        meanwhile: Callable[[], None],
     ) -> None:
         """Made by `RunBox.spawn`. `exit_status` asks how the dead process ended; `bury` frees its place in the
-        box; `settle` waits until the box forks nothing."""
+        box; `settle` waits until the box forks nothing; `meanwhile` does what can be done while this one dies."""
         self._forked, self._process, self._assigned = forked, process, assigned
         self._talk = Conversation(forked.channel, forked.output)
         self._prepare_limit_s = prepare_limit_s
         self._deadline_ns = time.monotonic_ns() + int(prepare_limit_s * 1e9)
-        self._exit_status, self._bury, self._settle = exit_status, bury, settle
+        self._exit_status, self._bury = exit_status, bury
+        self._settle, self._meanwhile = settle, meanwhile
         self._readiness: Readiness | None = None
         self._closed = False
 
@@ -102,6 +104,8 @@ class CaseChild:
             self._assigned.pool.written()
         try:
             play = self._continue(limit_s)
+            self._process.condemn()
+            self._meanwhile()
             self._process.kill()
             self._keep_outputs(play)
             return play
@@ -109,7 +113,8 @@ class CaseChild:
             self.close()
 
     def _continue(self, limit_s: float) -> Play:
-        self._settle()
+        if self._assigned.timed:
+            self._settle()
         before_ns = self._process.cpu_ns()
         send(self._forked.channel, Message(Kind.GO))
         started_ns = time.monotonic_ns()

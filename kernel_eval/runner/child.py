@@ -198,6 +198,7 @@ def _play_timed(channel: socket.socket, batch: Batch, function: Callable[..., An
     if places:
         batch.name_places(places)
     channel.send(pack(Message(Kind.DONE, (len(places),))) if places else all_in_place)
+    channel.recv(1)  # keeps the results alive until the judge has fetched them and kills this process
 
 
 def play(channel: socket.socket, around: Surroundings) -> None:

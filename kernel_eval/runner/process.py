@@ -63,12 +63,16 @@ class CaseProcess:
         poller.register(self._descriptor, select.POLLIN)
         return bool(poller.poll(timeout_s * 1000))
 
-    def kill(self) -> None:
-        """Kill it with everything in its control group and wait until it is dead. Raises `InternalError`."""
+    def condemn(self) -> None:
+        """Kill it with everything in its control group, without waiting for the end."""
         if self._leaf is not None:
             self._leaf.kill()
         else:
             self._kill_session()
+
+    def kill(self) -> None:
+        """Kill it and wait until it is dead. Raises `InternalError` where it does not die."""
+        self.condemn()
         if not self.ended(KILL_S):
             raise InternalError(f"process {self.pid} of a case does not die")
 

@@ -28,16 +28,16 @@ class Forked:
     channel: socket.socket
     output: int
 
-    def await_greeting(self) -> None:
-        """Wait until it has greeted, so that forking disturbs nobody. Raises `InternalError`."""
+    def has_greeted(self, timeout_s: float) -> bool:
+        """Whether it has given up its powers and greeted (or died), waiting for at most `timeout_s`."""
         poller = select.poll()
         poller.register(self.channel, select.POLLIN | select.POLLHUP)
-        if not poller.poll(ANSWER_S * 1000):
-            raise InternalError("a forked case does not answer")
+        return bool(poller.poll(timeout_s * 1000))
 
     def meet(self) -> CaseProcess:
         """The process behind the socket, named by the kernel. Raises `InternalError`."""
-        self.await_greeting()
+        if not self.has_greeted(ANSWER_S):
+            raise InternalError("a forked case does not answer")
         data, pid = sender_pid(self.channel, MESSAGE_BYTES + 1)
         try:
             greeting = unpack(data)

@@ -35,7 +35,11 @@ def _namespace() -> str:
 
 def _write(folder: Path, file: str, value: object) -> None:
     try:
-        (folder / file).write_text(str(value))
+        descriptor = os.open(f"{folder}/{file}", os.O_WRONLY | os.O_CLOEXEC)
+        try:
+            os.write(descriptor, str(value).encode())
+        finally:
+            os.close(descriptor)
     except OSError as error:
         raise SandboxIncomplete(f"cgroup {file}", f"Writing {value} to {folder / file} failed ({error}).") from error
 
@@ -150,6 +154,7 @@ class Job:
         self._count = itertools.count()
         self._top = Leaf(self.hierarchy, self.name)
         self._leaves: dict[str, Leaf] = {}
+        self._idle: list[Leaf] = []
         self._top.make()
         if self.hierarchy.unified:
             _write(
@@ -164,17 +169,24 @@ class Job:
         made.limit(limits)
         return made
 
-    def drop(self, leaf: Leaf) -> None:
-        """Kill what is in a leaf and remove it."""
-        leaf.remove()
-        self._leaves.pop(leaf.name, None)
+    def borrow(self, limits: BoxLimits) -> Leaf:
+        """An empty leaf for one case: one that was given back, else a new one. All have the same `limits`."""
+        return self._idle.pop() if self._idle else self.leaf(f"case-{next(self._count)}", limits)
+
+    def give_back(self, leaf: Leaf) -> None:
+        """Take back a leaf whose case is dead; one in which anything still lives, or ran out of memory, is removed."""
+        if leaf.pids() or leaf.out_of_memory():
+            leaf.remove()
+            del self._leaves[leaf.name]
+        else:
+            self._idle.append(leaf)
 
     def close(self) -> None:
         """Kill everything of the job and remove its groups."""
         if self._top.kill_folder.exists():
             self._top.kill()
-        for leaf in list(self._leaves.values()):
-            self.drop(leaf)
+        for leaf in self._leaves.values():
+            leaf.remove()
         self._top.remove()
 
 

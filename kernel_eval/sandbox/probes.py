@@ -125,7 +125,7 @@ def become_root(_: Bait) -> bool:
 
 def raise_limits(_: Bait) -> bool:
     """Raise a hard limit."""
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard + 1, hard + 1))
     return True
 
