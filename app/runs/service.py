@@ -103,11 +103,13 @@ def record_progress(
 def finish(session: Session, lease: Lease, now: datetime, report: Mapping[str, Any]) -> SubmissionStatus:
     """End the run after its rows were added in this transaction, and publish what may be.
 
-    `report` is what `app.runs.schemas.RunReport` describes. Raises `LeaseLost` or
-    `RunCancelled`; then the caller's rows are rolled back with the transaction.
+    Call `held_run` before rows are added, so that a stale worker's rows never meet
+    the current one's. `report` is what `app.runs.schemas.RunReport` describes. Raises
+    `LeaseLost` or `RunCancelled`; then the rows are rolled back with the transaction.
     """
-    submission = locked(session, lease.submission_id)
-    run = held_run(session, lease)
+    with session.no_autoflush:
+        submission = locked(session, lease.submission_id)
+        run = held_run(session, lease)
     session.flush()
     run.report = dict(report)
     _end(run, RunStatus.FINISHED, now)
