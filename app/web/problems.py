@@ -66,7 +66,6 @@ class ProblemView:
     title: str
     detail: str
     steps: tuple[str, ...]
-    reference: str
 
 
 def problem_view(site: Site, language: Language, status: int, detail: str) -> ProblemView:
@@ -75,7 +74,7 @@ def problem_view(site: Site, language: Language, status: int, detail: str) -> Pr
     known = status if status in TITLES else 500 if status >= 500 else 422
     said = gettext(detail) if detail else ""
     steps = tuple(gettext(step) for step in STEPS[known])
-    return ProblemView(status, gettext(TITLES[known]), said, steps, "")
+    return ProblemView(status, gettext(TITLES[known]), said, steps)
 
 
 def wants_page(request: Request) -> bool:

@@ -10,7 +10,19 @@ from markupsafe import Markup, escape
 
 @lru_cache(maxsize=1)
 def _markdown() -> MarkdownIt:
-    return MarkdownIt("commonmark", {"html": False, "typographer": False}).enable("table")
+    markdown = MarkdownIt("commonmark", {"html": False, "typographer": False}).enable("table")
+    markdown.add_render_rule("table_open", _framed_open)
+    markdown.add_render_rule("table_close", _framed_close)
+    return markdown
+
+
+def _framed_open(*_: object) -> str:
+    """Tables scroll inside a frame of their own on narrow screens."""
+    return '<div class="frame"><table>\n'
+
+
+def _framed_close(*_: object) -> str:
+    return "</table></div>\n"
 
 
 def rendered(source: str) -> Markup:

@@ -21,7 +21,7 @@ class Endpoint:
 
     method: str
     path: str
-    summary: str
+    does: str
 
 
 @router.get("/rules")
@@ -41,7 +41,7 @@ def show_api(visit: Visiting) -> Response:
     """The API's endpoints, from the description that it serves."""
     description = visit.request.app.openapi()
     endpoints = [
-        Endpoint(method.upper(), path, operation.get("summary", ""))
+        Endpoint(method.upper(), path, operation.get("description", operation.get("summary", "")))
         for path, operations in sorted(description["paths"].items())
         for method, operation in operations.items()
     ]

@@ -13,7 +13,7 @@ from app.web.svg.markup import Gettext, element, picture, text
 from app.web.svg.scale import LogScale, hap_class, log_scale
 
 WIDTH: Final = 1104.0
-LABEL_WIDTH: Final = 256.0
+LETTER_WIDTH: Final = 7.0
 FIGURE_WIDTH: Final = 112.0
 ROW: Final = 20.0
 HEAD: Final = 32.0
@@ -41,7 +41,8 @@ class StripRow:
 def case_strip(title: str, rows: Sequence[StripRow], _: Gettext) -> Markup:
     """The strip, smallest case on top; an empty picture where there is no case."""
     ordered = sorted(rows, key=lambda row: (row.size, row.label))
-    scale = log_scale(_times(ordered), LABEL_WIDTH, WIDTH - LABEL_WIDTH - FIGURE_WIDTH)
+    left = LETTER_WIDTH * max((len(row.label) for row in ordered), default=0) + 16
+    scale = log_scale(_times(ordered), left, WIDTH - left - FIGURE_WIDTH)
     bottom = HEAD + ROW * len(ordered)
     parts = [_axis(scale, bottom, _)]
     parts.extend(_row(row, HEAD + ROW * index, scale, _) for index, row in enumerate(ordered))
@@ -67,7 +68,7 @@ def _axis(scale: LogScale, bottom: float, _: Gettext) -> Markup:
     ]
     heads = (
         text(_("Case"), 0, 16, class_="head"),
-        text(_("Time per call in µs, log scale"), LABEL_WIDTH, 16, class_="head"),
+        text(_("Time per call in µs, log scale"), scale.start, 16, class_="head"),
         text(_("µs"), WIDTH - 48, 16, class_="head", anchor="end"),
         text("HAP", WIDTH, 16, class_="head", anchor="end"),
     )

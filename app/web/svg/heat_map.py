@@ -12,7 +12,7 @@ from app.web.figures import hap
 from app.web.svg.markup import Gettext, element, picture, text
 from app.web.svg.scale import hap_class
 
-LABEL_WIDTH: Final = 208.0
+LETTER_WIDTH: Final = 7.0
 LEVEL_WIDTH: Final = 32.0
 MOST_CELL_WIDTH: Final = 96.0
 LEAST_CELL_WIDTH: Final = 44.0
@@ -20,6 +20,7 @@ MAP_WIDTH: Final = 1136.0
 ROW: Final = 26.0
 HEAD: Final = 30.0
 LEGEND: Final = 44.0
+LEGEND_WIDTH: Final = 400.0
 CELL_GAP: Final = 2.0
 
 
@@ -47,35 +48,32 @@ class HeatRow:
 
 def heat_map(title: str, columns: Sequence[str], rows: Sequence[HeatRow], _: Gettext) -> Markup:
     """The map as an SVG grid; `columns` are short names. Its cells are links, one of which takes the tab stop."""
-    left = LEVEL_WIDTH + LABEL_WIDTH
-    cell = _cell_width(len(columns))
+    left = _label_end(rows)
+    cell = _cell_width(len(columns), left)
     heads = [
         text(name, left + cell * (index + 0.5), HEAD - 10, class_="head", anchor="middle")
         for index, name in enumerate(columns)
     ]
     parts = [element("g", *heads)]
-    parts.extend(_row(row, rows[index - 1].level if index else "", index, cell) for index, row in enumerate(rows))
+    parts.extend(_row(row, rows[index - 1].level if index else "", index, cell, left) for index, row in enumerate(rows))
     bottom = HEAD + ROW * len(rows)
-    parts.append(_legend(bottom + 16, _))
-    width = max(left + cell * len(columns), 640.0)
-    return picture(title, width, bottom + LEGEND, _hatching(), *parts, class_="heat-map", role="grid")
+    parts.append(_legend(left, bottom + 16, _))
+    width = max(left + cell * len(columns), left + LEGEND_WIDTH)
+    return picture(title, width, bottom + LEGEND, *parts, class_="heat-map", role="grid")
 
 
-def _cell_width(columns: int) -> float:
-    room = (MAP_WIDTH - LEVEL_WIDTH - LABEL_WIDTH) / max(columns, 1)
+def _label_end(rows: Sequence[HeatRow]) -> float:
+    """Where labels end and cells begin: as far as the longest operator's name needs."""
+    return LEVEL_WIDTH + LETTER_WIDTH * max((len(row.operator) for row in rows), default=0) + 8
+
+
+def _cell_width(columns: int, left: float) -> float:
+    room = (MAP_WIDTH - left) / max(columns, 1)
     return max(min(room, MOST_CELL_WIDTH), LEAST_CELL_WIDTH)
 
 
-def _hatching() -> Markup:
-    stripe = element("path", d="M-1 1l2-2M0 6l6-6M5 7l2-2", class_="hatch-line")
-    ground = element("rect", width=6, height=6, class_="hatch-ground")
-    pattern = element("pattern", ground, stripe, id="hap-over", width=6, height=6, pattern_units="userSpaceOnUse")
-    return element("defs", pattern)
-
-
-def _row(row: HeatRow, level_above: str, index: int, cell: float) -> Markup:
+def _row(row: HeatRow, level_above: str, index: int, cell: float, left: float) -> Markup:
     top = HEAD + ROW * index
-    left = LEVEL_WIDTH + LABEL_WIDTH
     parts = [text(row.operator, LEVEL_WIDTH, top + ROW / 2 + 4, class_="label")]
     if row.level != level_above:
         parts.append(text(row.level, 0, top + ROW / 2 + 4, class_="level"))
@@ -104,13 +102,12 @@ def _cell(content: HeatCell, x: float, y: float, width: float, first: bool) -> M
     )
 
 
-def _legend(y: float, _: Gettext) -> Markup:
+def _legend(left: float, y: float, _: Gettext) -> Markup:
     width = 22.0
     swatches = [
-        element("rect", x=LEVEL_WIDTH + LABEL_WIDTH + width * step, y=y, width=width, height=10, class_=f"hap-{step}")
-        for step in range(11)
+        element("rect", x=left + width * step, y=y, width=width, height=10, class_=f"hap-{step}") for step in range(11)
     ]
-    left, end = LEVEL_WIDTH + LABEL_WIDTH, LEVEL_WIDTH + LABEL_WIDTH + width * 11
+    end = left + width * 11
     notes = (
         text(_("slow"), left, y + 24, class_="tick"),
         text(_("baseline 0.5"), left + width * 5.5, y + 24, class_="tick", anchor="middle"),

@@ -12,7 +12,7 @@ Gettext = Callable[[str], str]
 
 Attribute = str | int | float | None
 
-CAMEL_CASE: Final = {"view_box": "viewBox", "pattern_units": "patternUnits"}
+CAMEL_CASE: Final = {"view_box": "viewBox"}
 """The attributes of SVG that are spelt neither in lower case nor with hyphens."""
 SIGNIFICANT_PLACES: Final = 2
 """Decimal places of a coordinate: finer than any screen shows."""

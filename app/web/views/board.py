@@ -140,20 +140,20 @@ def lead_sentence(rows: Sequence[StandingRow], most: float, _: Gettext) -> str:
     ordered = sorted(rows, key=lambda row: row.rank)
     if not ordered:
         return ""
-    first = ordered[0]
-    said = _("{name} leads with {total} of {most}").format(
-        name=entry_name(first.entry), total=score(first.total), most=f"{most:.0f}"
+    first, said = ordered[0], _("{name} leads with {total} of {most}.")
+    second = ordered[1] if len(ordered) > 1 else first
+    ahead = first.total - second.total
+    if second is not first:
+        level = _("{name} leads with {total} of {most}, level with {second}.")
+        said = level if ahead < TIE else _("{name} leads with {total} of {most}, {ahead} ahead of {second}.")
+    sentence = said.format(
+        name=entry_name(first.entry),
+        total=score(first.total),
+        most=f"{most:.0f}",
+        ahead=score(ahead),
+        second=entry_name(second.entry),
     )
-    if len(ordered) > 1:
-        second = ordered[1]
-        ahead = first.total - second.total
-        said += (
-            _(", {ahead} ahead of {name}").format(ahead=score(ahead), name=entry_name(second.entry))
-            if ahead >= TIE
-            else _(", level with {name}").format(name=entry_name(second.entry))
-        )
-    doubt = _(" Some of its cases are under review.") if first.badges else ""
-    return said + _(".") + doubt
+    return f"{sentence} {_('Some of its cases are under review.')}" if first.badges else sentence
 
 
 def columns(query: Query, path: str, _: Gettext) -> tuple[Column, ...]:

@@ -82,10 +82,10 @@ def _line(position: str, run: QueuedRun, now: datetime, state: str, _: Gettext) 
 def _sentence(queue: HardwareQueue, _: Gettext) -> str:
     said = [
         _("{running} running, {waiting} waiting").format(running=len(queue.running), waiting=len(queue.waiting)),
-        _("{count} workers up").format(count=queue.workers_up),
+        _("workers up: {count}").format(count=queue.workers_up),
     ]
     if queue.oldest_age_s is not None:
-        said.append(_("the first waits for {span}").format(span=duration(queue.oldest_age_s)))
+        said.append(_("the oldest waits for {span}").format(span=duration(queue.oldest_age_s)))
     if queue.median_run_s is not None:
         said.append(_("a run takes about {span}").format(span=duration(queue.median_run_s)))
-    return "; ".join(said) + _(".")
+    return "; ".join(said)

@@ -14,7 +14,7 @@ from app.web.svg.markup import Gettext
 from app.web.translation import mark as N_  # noqa: N812 - the name the catalogue tools look for
 from app.web.words import STATUS_SENTENCES, STATUS_WORDS, spelled
 
-FOLLOWED_KINDS: Final = " ".join(Happening)
+FOLLOWED_KINDS: Final = " ".join((*Happening, "position", "settled"))
 STOPPED: Final = frozenset({"failed", "cancelled"})
 CAME_THROUGH: Final = frozenset({"published", "held", "withdrawn"})
 """A run that came through passed every step, also those too short to be told of."""

@@ -41,7 +41,7 @@ openNamedOperator();
 addEventListener("hashchange", openNamedOperator);
 document.getElementById("faults")?.focus();
 
-const live = document.querySelector("[data-live]");
+const live = document.querySelector("[data-live][data-settled=false]");
 if (live) followSubmission(live);
 const form = document.querySelector("form[data-upload]");
 if (form) enhanceUpload(form);
