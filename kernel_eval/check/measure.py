@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 
@@ -73,55 +73,90 @@ def measure(found: torch.Tensor, golden: torch.Tensor, tolerance: Tolerance) -> 
 
 def _measure_piece(found: torch.Tensor, golden: torch.Tensor, tolerance: Tolerance, start: int) -> Measured:
     """Figures of a piece whose first element has the flat index `start`."""
+    difference, magnitude = (found - golden).abs_(), golden.abs()
+    error = difference / (magnitude + DENOMINATOR_FLOOR)
+    largest = float(error.amax())
+    if math.isfinite(largest):
+        return _measure_finite(found.abs(), magnitude, difference, error, tolerance, start)
+    return _measure_special(found, golden, tolerance, start)
+
+
+def _measure_special(found: torch.Tensor, golden: torch.Tensor, tolerance: Tolerance, start: int) -> Measured:
+    """Figures of a piece with NaN or infinities: what agrees is left out, a one-sided infinity becomes finite."""
     found_nan, golden_nan = found.isnan(), golden.isnan()
     nan_mismatch = _first(found_nan != golden_nan, start)
     opposite = _first(found.isinf() & golden.isinf() & (found != golden), start)
     counts = ~(golden_nan | found_nan | (golden.isinf() & (found == golden)))
-    if not bool(counts.all()):
-        found, golden = found[counts], golden[counts]
-    found = found.clamp(-tolerance.largest, tolerance.largest)
-    golden = golden.clamp(-tolerance.largest, tolerance.largest)
-    difference, magnitude = (found - golden).abs_(), golden.abs()
-    error = difference / (magnitude + DENOMINATOR_FLOOR)
-    largest_at = _index_of(int(error.argmax()), counts, start) if error.numel() else None
-    failing = error >= tolerance.peak
+    found = found[counts].clamp_(-tolerance.largest, tolerance.largest)
+    golden = golden[counts].clamp_(-tolerance.largest, tolerance.largest)
+    measured = Measured()
+    if found.numel():
+        difference, magnitude = (found - golden).abs_(), golden.abs()
+        error = difference / (magnitude + DENOMINATOR_FLOOR)
+        measured = _measure_finite(found.abs(), magnitude, difference, error, tolerance, 0)
+    places = counts.nonzero().view(-1)
+    return replace(
+        measured,
+        nan_mismatch_at=nan_mismatch,
+        opposite_infinity_at=opposite,
+        largest_at=None if measured.largest_at is None else start + int(places[measured.largest_at]),
+        failing_normal_at=None
+        if measured.failing_normal_at is None
+        else start + int(places[measured.failing_normal_at]),
+    )
+
+
+def _measure_finite(
+    found: torch.Tensor,
+    magnitude: torch.Tensor,
+    difference: torch.Tensor,
+    error: torch.Tensor,
+    tolerance: Tolerance,
+    start: int,
+) -> Measured:
+    """Figures of elements that all count; `found` and `magnitude` are |ŷ| and |y|."""
     small = magnitude < tolerance.small
-    cancelled = ~small & (found.abs() < tolerance.cancelled) & (magnitude < tolerance.cancelled)
+    cancelled = (found < tolerance.cancelled) & (magnitude < tolerance.cancelled) & ~small
     normal = ~(small | cancelled)
+    failing = error >= tolerance.peak
     failing_normal = failing & normal
-    at = _first(failing_normal, 0)
+    at = _first(failing_normal, start)
     return Measured(
         counted=error.numel(),
         error_sum=float(error.sum()),
-        largest=float(error.max()) if error.numel() else 0.0,
-        largest_at=largest_at,
-        nan_mismatch_at=nan_mismatch,
-        opposite_infinity_at=opposite,
-        normal=int(normal.sum()),
-        normal_error_sum=float(error[normal].sum()),
-        failing_normal=int(failing_normal.sum()),
-        failing_normal_difference=_largest(difference[failing_normal]),
-        failing_normal_at=None if at is None else _index_of(at, counts, start),
-        cancelled=int(cancelled.sum()),
-        failing_cancelled=int((failing & cancelled & (difference > tolerance.cancelled_error)).sum()),
-        small=_small_region(found[small], magnitude[small], difference[small], failing[small], tolerance),
+        largest=float(error.amax()),
+        largest_at=start + int(error.argmax()),
+        normal=_count(normal),
+        normal_error_sum=_sum_where(normal, error),
+        failing_normal=0 if at is None else _count(failing_normal),
+        failing_normal_difference=0.0 if at is None else _largest_where(failing_normal, difference),
+        failing_normal_at=at,
+        cancelled=_count(cancelled),
+        failing_cancelled=_count(failing & cancelled & (difference > tolerance.cancelled_error)),
+        small=_small_region(small, found, magnitude, difference, failing, tolerance),
     )
 
 
 def _small_region(
-    found: torch.Tensor, magnitude: torch.Tensor, difference: torch.Tensor, failing: torch.Tensor, tolerance: Tolerance
+    small: torch.Tensor,
+    found: torch.Tensor,
+    magnitude: torch.Tensor,
+    difference: torch.Tensor,
+    failing: torch.Tensor,
+    tolerance: Tolerance,
 ) -> SmallRegion:
-    """Figures of the small region; the arguments hold its elements only."""
-    if not found.numel():
+    """Figures of the elements marked by `small`."""
+    count = _count(small)
+    if not count:
         return SmallRegion()
-    non_zero = magnitude > 0
+    non_zero = small & (magnitude > 0)
     return SmallRegion(
-        count=found.numel(),
-        failing=int((failing & (difference > tolerance.small_error)).sum()),
-        largest_found=_largest(found.abs()),
-        non_zero=int(non_zero.sum()),
-        difference_sum=float(difference[non_zero].sum()),
-        golden_sum=float(magnitude.sum()),
+        count=count,
+        failing=_count(failing & small & (difference > tolerance.small_error)),
+        largest_found=_largest_where(small, found),
+        non_zero=_count(non_zero),
+        difference_sum=_sum_where(non_zero, difference),
+        golden_sum=_sum_where(small, magnitude),
     )
 
 
@@ -165,13 +200,17 @@ def _earliest(indices: Iterable[int | None]) -> int | None:
 
 def _first(mask: torch.Tensor, start: int) -> int | None:
     """The flat index of the first True."""
-    return start + int(mask.to(torch.uint8).argmax()) if bool(mask.any()) else None
+    return start + int(mask.to(torch.uint8).argmax()) if _count(mask) else None
 
 
-def _index_of(position: int, counts: torch.Tensor, start: int) -> int:
-    """The flat index of the element that is number `position` among those that count."""
-    return start + (position if bool(counts.all()) else int(counts.nonzero()[position]))
+def _count(mask: torch.Tensor) -> int:
+    return int(torch.count_nonzero(mask))
 
 
-def _largest(values: torch.Tensor) -> float:
-    return float(values.max()) if values.numel() else 0.0
+def _sum_where(mask: torch.Tensor, values: torch.Tensor) -> float:
+    """The sum of the finite `values` that are marked; multiplying is several times faster than selecting."""
+    return float(mask.to(values.dtype).mul_(values).sum())
+
+
+def _largest_where(mask: torch.Tensor, values: torch.Tensor) -> float:
+    return float(mask.to(values.dtype).mul_(values).amax())
