@@ -42,8 +42,8 @@ ADDRESS_SPACE_BYTES = 3 * GIB
 """Address space of a case besides its memory limit and its tensors: libraries, stacks, allocator arenas."""
 CODE = INSIDE / "code"
 INSIDE_MODULES = (
-    "__init__.py", "runner/__init__.py", "runner/start.py", "runner/zygote.py", "runner/child.py",
-    "runner/child_arena.py", "runner/child_claims.py", "runner/child_memory.py", "runner/protocol.py",
+    "__init__.py", "runner/__init__.py", "runner/start.py", "runner/zygote.py", "runner/zygote_memory.py",
+    "runner/child.py", "runner/child_arena.py", "runner/child_claims.py", "runner/child_memory.py", "runner/protocol.py",
     "device/__init__.py", "device/cpu.py", "sandbox/__init__.py", "sandbox/confine.py",
 )  # fmt: skip
 """All of the project's files that a run box sees."""

@@ -16,6 +16,7 @@ from kernel_eval.device.cpu import CpuDevice
 from kernel_eval.runner.child import Surroundings, play
 from kernel_eval.runner.child_arena import Arena
 from kernel_eval.runner.protocol import Kind, Message, receive_with, send
+from kernel_eval.runner.zygote_memory import use_huge_pages
 
 Confine = Callable[[int, Mapping[int, int], bytes], None]
 FORK_DESCRIPTORS = 2
@@ -37,6 +38,7 @@ class Zygote:
         self._around.arena.install()
         gc.collect()
         gc.freeze()
+        use_huge_pages()
         send(self._channel, Message(Kind.ZYGOTE_READY))
         while True:
             message, descriptors = receive_with(self._channel, FORK_DESCRIPTORS)
