@@ -43,6 +43,8 @@ def _rounded(value: float, significant: int, half_width: float | None) -> str:
         place = max(place, math.floor(math.log10(half_width)))
     place = min(place, math.floor(math.log10(abs(value))))
     rounded = round(value / 10.0**place) * 10.0**place
+    if math.floor(math.log10(abs(rounded))) > math.floor(math.log10(abs(value))):
+        place += 1
     return grouped(rounded, max(-place, 0))
 
 

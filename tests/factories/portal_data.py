@@ -176,12 +176,9 @@ def usual_entrants(suite: Suite) -> tuple[Entrant, ...]:
     )
 
 
-def fill(session: Session, folder: Path) -> tuple[Board, tuple[Submission, ...]]:
-    """A board with all usual entrants published, a day apart."""
-    suite = small_suite()
-    board = add_board(session, suite, folder)
-    published = tuple(
+def fill(session: Session, board: Board, suite: Suite) -> tuple[Submission, ...]:
+    """All usual entrants published on the board, a day apart."""
+    return tuple(
         publish(session, board, suite, entrant, number, START + timedelta(days=number, minutes=37 * number))
         for number, entrant in enumerate(usual_entrants(suite), start=1)
     )
-    return board, published

@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from app.boards.schemas import BoardView
 from app.runs.schemas import ResultView
 from app.submissions.schemas import SubmissionView
 from app.web.figures import NOTHING, duration, file_size, shortened
 from app.web.svg.markup import Gettext
+from app.web.translation import mark as N_  # noqa: N812 - the name the catalogue tools look for
 from app.web.words import hardware_name
+
+ENVIRONMENT_WORDS: Final[Mapping[str, str]] = {
+    "judge": N_("Judge"),
+    "device": N_("Device"),
+    "memory_gb_per_s": N_("Memory bandwidth, GB/s"),
+    "peaks": N_("Peaks of the host"),
+    "threads": N_("Threads"),
+    "cores": N_("Cores"),
+    "python": "Python",
+    "torch": "PyTorch",
+    "system": N_("System"),
+    "warmup": N_("Warm-up calls"),
+    "repeat": N_("Repeats"),
+    "isolation": N_("Processes per"),
+}
+"""Names of what a result was judged with."""
 
 
 @dataclass(frozen=True)
@@ -72,12 +91,12 @@ def _judged_with(result: ResultView, _: Gettext) -> tuple[Fact, ...]:
         Fact(_("Anchors"), result.anchors_version),
         Fact(_("Build"), duration(result.build_seconds)),
     )
-    return (*known, *(Fact(_environment_name(key), value) for key, value in sorted(result.environment.items())))
+    return (*known, *(Fact(_environment_name(key, _), value) for key, value in sorted(result.environment.items())))
 
 
-def _environment_name(key: str) -> str:
-    words = key.replace("_", " ").replace("cpu", "CPU")
-    return words[:1].upper() + words[1:]
+def _environment_name(key: str, _: Gettext) -> str:
+    words = key.replace("_", " ")
+    return _(ENVIRONMENT_WORDS[key]) if key in ENVIRONMENT_WORDS else words[:1].upper() + words[1:]
 
 
 def _digest(name: str, digest: str | None, wide: bool = False) -> Fact:
