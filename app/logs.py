@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+import sys
 from collections.abc import MutableMapping
 from typing import Any
 
@@ -37,5 +38,11 @@ def configure(*, as_json: bool, level: int = logging.INFO) -> None:
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
+        logger_factory=_to_standard_error,
         cache_logger_on_first_use=False,
     )
+
+
+def _to_standard_error(*_names: object) -> structlog.PrintLogger:
+    """Standard output is for what a command was asked for."""
+    return structlog.PrintLogger(sys.stderr)

@@ -101,12 +101,10 @@ def standings(session: Session, board_id: int) -> list[Stand]:
 def standings_as_of(session: Session, board_id: int, as_of: datetime) -> list[Stand]:
     """What stood on the board at that moment, from its history."""
     event = StandingEvent
-    query = (
-        select(event.entry_id, event.operator, event.score, event.noise, event.run_id, event.at)
-        .where(event.board_id == board_id, event.at <= as_of)
-        .distinct(event.entry_id, event.operator)
-        .order_by(event.entry_id, event.operator, event.at.desc(), event.id.desc())
-    )
+    until = select(func.max(event.id)).where(event.board_id == board_id, event.at <= as_of)
+    latest = until.group_by(event.entry_id, event.operator)
+    query = select(event.entry_id, event.operator, event.score, event.noise, event.run_id, event.at)
+    query = query.where(event.id.in_(latest))
     return [
         Stand(row.entry_id, row.operator, row.score, row.noise, row.run_id, row.at)
         for row in session.execute(query)
@@ -141,4 +139,4 @@ def attempts(session: Session, board_id: int) -> dict[int, int]:
     query = select(Submission.entry_id, func.count()).join(Run, Run.submission_id == Submission.id)
     query = query.where(Submission.board_id == board_id, Submission.mode == Mode.RANKED)
     query = query.where(Run.status == RunStatus.FINISHED).group_by(Submission.entry_id)
-    return dict(session.execute(query).tuples().all())
+    return {row[0]: row[1] for row in session.execute(query)}

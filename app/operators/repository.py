@@ -26,13 +26,13 @@ def in_suite(session: Session, suite_id: int) -> Sequence[Row[Operator, int]]:
 def levels(session: Session, suite_id: int) -> dict[str, str]:
     """Level of each operator of the suite, by level and name."""
     query = select(Operator.name, Operator.level).where(Operator.suite_id == suite_id)
-    return dict(session.execute(query.order_by(Operator.level, Operator.name)).tuples().all())
+    return {row.name: row.level for row in session.execute(query.order_by(Operator.level, Operator.name))}
 
 
 def titles(session: Session, suite_id: int) -> dict[str, str]:
     """Title of each operator of the suite."""
     query = select(Operator.name, Operator.title).where(Operator.suite_id == suite_id)
-    return dict(session.execute(query).tuples().all())
+    return {row.name: row.title for row in session.execute(query)}
 
 
 def public_cases(session: Session, operator_id: int) -> Sequence[PublicCase]:

@@ -22,7 +22,7 @@ def test_a_line_is_json_without_tokens_passwords_and_secret_keys(capsys: pytest.
         cookie="abc",
         run_id=7,
     )
-    line = capsys.readouterr().out
+    line = capsys.readouterr().err
     told = json.loads(line)
     assert told["event"] == "happened"
     assert told["run_id"] == 7

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from sqlalchemy import Engine, create_engine, select, text
+from sqlalchemy import Engine, select, text
 from sqlalchemy.exc import ProgrammingError
 
 from app.models import HIDDEN_SCHEMA, Base
+from tests.app.conftest import Engines
 
 pytestmark = pytest.mark.database
 
@@ -16,13 +17,13 @@ JUDGED = ["operator_results", "case_results", "flags", "standings", "standing_ev
 
 
 @pytest.fixture(scope="module")
-def app(app_database_url: str) -> Engine:
-    return create_engine(app_database_url)
+def app(app_database_url: str, engines: Engines) -> Engine:
+    return engines(app_database_url)
 
 
 @pytest.fixture(scope="module")
-def worker(worker_database_url: str) -> Engine:
-    return create_engine(worker_database_url)
+def worker(worker_database_url: str, engines: Engines) -> Engine:
+    return engines(worker_database_url)
 
 
 def refused(engine: Engine, statement: str) -> bool:

@@ -1,0 +1,187 @@
+"""The process as a whole: light, documented, and honest about its faults."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+import pytest
+from click.testing import CliRunner
+from sqlalchemy import text
+
+from app.cli import commands
+from app.openapi import DOCUMENT, document_text
+from app.settings import AppSettings
+from tests.app.conftest import BOARD, GOOD_ARCHIVE, Stage
+
+MAX_RESIDENT_MIB = 120
+TEXTS = {"type", "title", "status", "detail", "instance", "errors"}
+
+
+def test_the_checked_in_openapi_document_is_up_to_date() -> None:
+    assert DOCUMENT.read_text(encoding="utf-8") == document_text(), "run `hapboard openapi`"
+
+
+def test_the_document_tells_of_every_address_and_of_problems() -> None:
+    document = json.loads(document_text())
+    assert {
+        "/api/v1/submissions",
+        "/api/v1/submissions/{submission}",
+        "/api/v1/submissions/{submission}/events",
+        "/api/v1/submissions/{submission}/log",
+        "/api/v1/submissions/{submission}/cancel",
+        "/api/v1/boards",
+        "/api/v1/boards/{board}/standings",
+        "/api/v1/boards/{board}/operators/{operator}/standings",
+        "/api/v1/results/{result}",
+        "/api/v1/operators",
+        "/api/v1/operators/{name}",
+        "/api/v1/operators/{name}/cases",
+        "/api/v1/queue",
+        "/api/v1/workers",
+        "/healthz",
+    } <= set(document["paths"])
+    post = document["paths"]["/api/v1/submissions"]["post"]
+    fields = post["requestBody"]["content"]["multipart/form-data"]["schema"]["properties"]
+    assert {"file", "board", "agent", "model", "harness", "dsl", "note", "visibility", "mode"} == set(fields)
+    assert "4XX" in post["responses"]
+    assert set(document["components"]["schemas"]["Problem"]["properties"]) == TEXTS
+
+
+@pytest.fixture
+def process(app_settings: AppSettings, stage: Stage) -> Iterator[tuple[httpx.Client, int]]:
+    """The portal as its own process, as it runs in production; its pid."""
+    settings = {
+        "HAPBOARD_DATABASE_URL": app_settings.database_url,
+        "HAPBOARD_BROKER_URL": app_settings.broker_url,
+        "HAPBOARD_STORAGE_DIR": str(app_settings.storage_dir),
+        "HAPBOARD_SECRET_KEY": app_settings.secret_key.get_secret_value(),
+    }
+    socket = app_settings.storage_dir.parent / "portal.sock"
+    command = [sys.executable, "-m", "uvicorn", "--factory", "app.main:create_app", "--uds", str(socket)]
+    with subprocess.Popen(
+        command, env={**os.environ, **settings}, stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT
+    ) as running:
+        transport = httpx.HTTPTransport(uds=str(socket))
+        with httpx.Client(transport=transport, base_url="http://portal", timeout=30) as http:
+            _wait_until_ready(http)
+            yield http, running.pid
+        running.terminate()
+        assert running.wait(timeout=20) == 0
+
+
+def _wait_until_ready(http: httpx.Client) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        try:
+            assert http.get("/healthz").status_code == 200
+        except httpx.TransportError:
+            time.sleep(0.1)
+        else:
+            return
+    pytest.fail("the portal is not ready within a minute")
+
+
+def resident_mib(pid: int) -> float:
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    (line,) = [line for line in lines if line.startswith("VmRSS:")]
+    return int(line.split()[1]) / 1024
+
+
+@pytest.mark.database
+@pytest.mark.queue
+def test_a_process_under_use_stays_small(process: tuple[httpx.Client, int], stage: Stage) -> None:
+    http, pid = process
+    headers = stage.headers()
+
+    def use(number: int) -> list[int]:
+        files = {"file": ("k.tar.gz", GOOD_ARCHIVE)}
+        answers = [
+            http.post("/api/v1/submissions", data={"board": BOARD}, files=files, headers=headers),
+            http.get(f"/api/v1/boards/{BOARD}/standings"),
+            http.get("/api/v1/operators/exp/cases"),
+            http.get("/api/v1/submissions"),
+            http.get("/"),
+        ]
+        return [answer.status_code for answer in answers]
+
+    with ThreadPoolExecutor(8) as pool:
+        seen = [status for statuses in pool.map(use, range(40)) for status in statuses]
+    assert max(seen) < 400
+    assert resident_mib(pid) <= MAX_RESIDENT_MIB
+
+
+@pytest.mark.database
+@pytest.mark.queue
+def test_a_fault_of_ours_is_a_problem_document_without_details(stage: Stage) -> None:
+    with stage.owner.session() as session:
+        session.execute(text("ALTER TABLE workers RENAME TO elsewhere"))
+    try:
+        answer = stage.http.get("/api/v1/workers")
+    finally:
+        with stage.owner.session() as session:
+            session.execute(text("ALTER TABLE elsewhere RENAME TO workers"))
+    assert answer.status_code == 500
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert "not your request" in answer.json()["detail"]
+    assert "relation" not in answer.text
+    assert "SELECT" not in answer.text
+
+
+@pytest.mark.database
+@pytest.mark.queue
+class TestCommandLine:
+    """`hapboard`, against the running portal and its database."""
+
+    @pytest.fixture
+    def run(self, stage: Stage, database_url: str) -> CliRunner:
+        url = str(stage.http.base_url).rstrip("/")
+        return CliRunner(env={"HAPBOARD_DATABASE_URL": database_url, "HAPBOARD_URL": url})
+
+    def test_users_and_tokens_are_made_and_a_folder_is_handed_in(self, run: CliRunner, tmp_path: Path) -> None:
+        made = run.invoke(commands, ["user", "create", "cli-user"])
+        assert made.exit_code == 0, made.output
+        assert run.invoke(commands, ["user", "create", "cli-user"]).exit_code == 3
+        token = json.loads(run.invoke(commands, ["token", "create", "cli-user", "--days", "1"]).stdout)
+        assert token["scopes"] == ["submit"]
+        assert run.invoke(commands, ["token", "create", "nobody"]).exit_code == 3
+
+        (tmp_path / "build.sh").write_text("#!/bin/bash\n")
+        (tmp_path / "__pycache__").mkdir()
+        (tmp_path / "__pycache__" / "x.pyc").write_bytes(b"x")
+        order = ["submit", str(tmp_path), "--board", BOARD, "--agent", "Cli", "--token", token["token"], "--key", "k1"]
+        first = json.loads(run.invoke(commands, order).stdout)
+        assert first["status"] == "queued"
+        assert json.loads(run.invoke(commands, order).stdout)["id"] == first["id"], "the same folder is the same bytes"
+        seen = json.loads(run.invoke(commands, ["status", first["id"]]).stdout)
+        assert seen["entry"]["agent"] == "Cli"
+        assert json.loads(run.invoke(commands, ["standings", BOARD]).stdout)["rows"] == []
+
+    def test_faults_are_told_in_plain_words_with_exit_codes(self, run: CliRunner, tmp_path: Path) -> None:
+        nothing = run.invoke(commands, ["submit", str(tmp_path / "nowhere"), "--board", BOARD])
+        assert nothing.exit_code == 2
+        assert "no such folder" in nothing.output
+        (tmp_path / "readme.md").write_text("x")
+        unbuildable = run.invoke(commands, ["submit", str(tmp_path), "--board", BOARD])
+        assert unbuildable.exit_code == 2
+        assert "SUB-023" in unbuildable.output
+        (tmp_path / "build.sh").write_text("x")
+        nobody = run.invoke(commands, ["submit", str(tmp_path), "--board", BOARD])
+        assert nobody.exit_code == 3
+        assert "Sign in" in nobody.output
+        missing = run.invoke(commands, ["status", "HB-LOCAL-2026-999999"])
+        assert missing.exit_code == 3
+        assert "Traceback" not in missing.output + nobody.output
+
+    def test_waiting_ends_with_the_time_given(self, run: CliRunner, stage: Stage) -> None:
+        own = stage.submit().json()["id"]
+        waited = run.invoke(commands, ["status", own, "--wait", "--timeout", "0.5"])
+        assert waited.exit_code == 3
+        assert f"{own} is still queued" in waited.output
