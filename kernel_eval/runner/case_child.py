@@ -92,11 +92,13 @@ class CaseChild:
     def run(self, limit_s: float) -> Play:
         """Continue the child, time its whole batch, kill and reap it. Outputs may be read afterwards.
 
-        `limit_s` counts from "continue". Raises `InternalError` where the child is not ready or the pool was
-        laid out anew since `spawn`.
+        `limit_s` counts from "continue". A child that could not be prepared gives its failure. Raises
+        `InternalError` where it has run already or the pool was laid out anew since `spawn`.
         """
-        if not self.ready().prepared or self._closed:
-            raise InternalError("a child that is not prepared cannot run")
+        if (failure := self.ready().failure) is not None:
+            return failure
+        if self._closed:
+            raise InternalError("a child runs only once")
         if self._assigned.pool.layout is not self._assigned.layout:
             raise InternalError("the pool was laid out anew while a child was prepared for its old layout")
         if self._assigned.fresh is None:
@@ -137,12 +139,18 @@ class CaseChild:
         claims = declared(self._assigned.layout.call.results)
         if count and not self._process.stop():
             return Play(PlayStatus.TAMPERED, detail="it ended or cannot be stopped after it said that it was done")
+        fetched = []
         for row, position, address in self._assigned.plan.places(count):
             if not (0 <= row < len(self._assigned.order) and 0 <= position < len(self._assigned.layout.outputs.flat)):
                 return Play(PlayStatus.TAMPERED, detail="it names a result that does not exist")
-            with self._assigned.pool.slot(self._assigned.order[row], position) as slot:
-                if len(slot) and not self._process.fetch(address, slot):
-                    return Play(PlayStatus.TAMPERED, detail="it names a result that cannot be read")
+            content = self._process.fetch(address, self._assigned.layout.outputs.flat[position].spec.size_bytes)
+            if content is None:
+                return Play(PlayStatus.TAMPERED, detail="it names a result that cannot be read")
+            fetched.append((self._assigned.order[row], position, content))
+        # Only now, because a result may lie in another one's slot.
+        for index, position, content in fetched:
+            with self._assigned.pool.slot(index, position) as slot:
+                slot[:] = content
         return Play(PlayStatus.OK, elapsed_ns, claims, cpu_ns=cpu_ns, copied=max(count, 0))
 
     def _afterwards(self, elapsed_ns: int, cpu_ns: int) -> Play:

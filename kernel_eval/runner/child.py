@@ -100,7 +100,11 @@ class Batch:
             current.value = index
             try:
                 returned = function(**self._buffers.arguments(index))
-                found = claims(returned, self._results, self._around.device)
+                found = claims(returned, self._results, self._around.device) if self._results else []
+                if as_declared(found, self._results):
+                    self._around.arena.learn(
+                        [tensor.data_ptr() for tensor in flat_tensors(returned, len(self._results))]
+                    )
             except BaseException as error:  # noqa: BLE001 -- foreign code
                 raise _failure(error, Kind.RAISED, self._around.arena, -1) from None
         current.value = -1

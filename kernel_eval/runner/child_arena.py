@@ -33,6 +33,11 @@ class Arena:
             ctypes.c_int64(len(slots)),
         )
 
+    def learn(self, addresses: list[int]) -> None:
+        """After a call of the warm-up: where its results lie, one address per slot, so that slots go to results."""
+        kind = ctypes.c_int64 * max(len(addresses), 1)
+        self._library.hap_arena_learn(kind(*addresses), ctypes.c_int64(len(addresses)))
+
     @property
     def current(self) -> ctypes.c_int64:
         """The integer that names the current call; −1 for none."""

@@ -15,6 +15,13 @@ from kernel_eval.sandbox.cgroup import Leaf
 KILL_S = 15.0
 STOP_S = 2.0
 STOPPED = frozenset("tT")
+MOST_ADDRESS = (1 << 64) - 1
+
+
+class _Vector(ctypes.Structure):
+    """`struct iovec` of the kernel."""
+
+    _fields_ = (("base", ctypes.c_void_p), ("length", ctypes.c_size_t))
 
 
 class CaseProcess:
@@ -84,18 +91,17 @@ class CaseProcess:
         except OSError:
             return
 
-    def fetch(self, address: int, into: memoryview) -> bool:
-        """Copy memory of the stopped process at `address` into `into`; False where it cannot be read."""
-
-        class Vector(ctypes.Structure):
-            _fields_ = (("base", ctypes.c_void_p), ("length", ctypes.c_size_t))
-
-        size = len(into)
-        local = Vector(ctypes.addressof((ctypes.c_char * size).from_buffer(into)), size)
-        remote = Vector(address & (2**64 - 1), size)
+    def fetch(self, address: int, size_bytes: int) -> bytearray | None:
+        """Copy of the stopped process's memory at `address`; None where it cannot be read."""
+        content = bytearray(size_bytes)
+        if not size_bytes:
+            return content
+        local = _Vector(ctypes.addressof((ctypes.c_char * size_bytes).from_buffer(content)), size_bytes)
+        remote = _Vector(address & MOST_ADDRESS, size_bytes)
         libc = ctypes.CDLL(None, use_errno=True)
         libc.process_vm_readv.restype = ctypes.c_ssize_t
-        return bool(libc.process_vm_readv(self.pid, ctypes.byref(local), 1, ctypes.byref(remote), 1, 0) == size)
+        got = libc.process_vm_readv(self.pid, ctypes.byref(local), 1, ctypes.byref(remote), 1, 0)
+        return content if got == size_bytes else None
 
     def close(self) -> None:
         """Give the descriptor back."""
