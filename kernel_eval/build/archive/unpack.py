@@ -89,7 +89,7 @@ def _judge(file: BinaryIO, filename: str, limits: ArchiveLimits, sha256: str, si
     format_ = _format(file, filename, size_bytes, ledger)
     tree, meter = Tree(limits, ledger), Meter(limits, size_bytes)
     try:
-        for path, member in _kept(file, format_, tree, meter):
+        for path, member in kept_members(file, format_, tree, meter):
             size = sum(len(piece) for piece in member.data)
             if member.kind is Kind.FILE:
                 tree.add_file(path, size, member.mode)
@@ -132,7 +132,7 @@ def _format(file: BinaryIO, filename: str, size_bytes: int, ledger: Ledger) -> F
     return found
 
 
-def _kept(file: BinaryIO, format_: Format, tree: Tree, meter: Meter) -> Iterator[tuple[str, Member]]:
+def kept_members(file: BinaryIO, format_: Format, tree: Tree, meter: Meter) -> Iterator[tuple[str, Member]]:
     """The members to keep with their clean paths, in order; all others are judged and skipped."""
     limits = tree.limits
     file.seek(0)
@@ -199,17 +199,18 @@ def _write(file: BinaryIO, unpacked: Unpacked, limits: ArchiveLimits, target: Pa
     ledger = Ledger()
     tree, meter = Tree(limits, ledger), Meter(limits, unpacked.size_bytes)
     prefix = f"{unpacked.root}/" if unpacked.root else ""
-    for path, member in _kept(file, Format(unpacked.format), tree, meter):
+    for path, member in kept_members(file, Format(unpacked.format), tree, meter):
         ledger.raise_if_any()
         if member.kind is Kind.FILE:
-            _write_file(target / path.removeprefix(prefix), member)
+            write_file(target / path.removeprefix(prefix), member)
             tree.add_file(path, 0, member.mode)
         elif path.startswith(prefix):
             (target / path.removeprefix(prefix)).mkdir(FOLDER_MODE, parents=True, exist_ok=True)
     ledger.raise_if_any()
 
 
-def _write_file(path: Path, member: Member) -> None:
+def write_file(path: Path, member: Member) -> None:
+    """Write a kept member to `path`, which must not exist yet."""
     path.parent.mkdir(FOLDER_MODE, parents=True, exist_ok=True)
     mode = EXECUTABLE_MODE if member.mode & 0o111 else FILE_MODE
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)

@@ -420,14 +420,14 @@ def test_unpacking_needs_an_empty_folder(tmp_path: Path) -> None:
 def test_a_failing_write_leaves_the_folder_empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from kernel_eval.build.archive import unpack as module
 
-    real = module.__globals__["_write_file"]
+    real = module.__globals__["write_file"]
 
     def full_disk(path: Path, member: object) -> None:
         if path.name == "exp.cpp":
             raise OSError(28, "No space left on device")
         real(path, member)
 
-    monkeypatch.setitem(module.__globals__, "_write_file", full_disk)
+    monkeypatch.setitem(module.__globals__, "write_file", full_disk)
     with pytest.raises(OSError, match="No space"):
         unpack(io.BytesIO(tar(GOOD)), "x.tar", tmp_path)
     assert list(tmp_path.iterdir()) == []
