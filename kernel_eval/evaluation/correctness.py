@@ -17,7 +17,7 @@ from kernel_eval.errors import InternalError, SandboxIncomplete
 from kernel_eval.evaluation.budget import OperatorBudget
 from kernel_eval.evaluation.calls import call_of, plan_of
 from kernel_eval.evaluation.session import Session
-from kernel_eval.golden.call import Golden, same_precision
+from kernel_eval.golden.call import Golden
 from kernel_eval.guard import attempted
 from kernel_eval.model import CallSpec, Case, CaseJudged, CaseResult, Operator, Verdict
 from kernel_eval.runner.play import Play, PlayStatus
@@ -61,7 +61,6 @@ def prepare(session: Session, operator: Operator, case: Case, pool: Pool) -> Pre
     golden = session.goldens.golden(operator, case, 0)
     call = call_of(operator, case)
     pool.lay_out(call, 1)
-    pool.poison()
     session.goldens.fill(operator, case, 0, pool.inputs(0))
     if session.stand is not None:
         for trial in range(1, plan_of(case, session.peaks).known):
@@ -96,10 +95,10 @@ def _play_and_compare(session: Session, operator: Operator, prepared: Prepared, 
     budget.charge(seconds)
     if play.status is PlayStatus.TIMED_OUT:
         budget.count_time_out()
-    return _result(operator, prepared, play, seconds)
+    return _result(session, operator, prepared, play, seconds)
 
 
-def _result(operator: Operator, prepared: Prepared, play: Play, seconds: float) -> CaseResult:
+def _result(session: Session, operator: Operator, prepared: Prepared, play: Play, seconds: float) -> CaseResult:
     case, golden = prepared.case, prepared.golden
     structure = None
     if play.status in (PlayStatus.OK, PlayStatus.WRONG_STRUCTURE):
@@ -114,7 +113,7 @@ def _result(operator: Operator, prepared: Prepared, play: Play, seconds: float) 
             operator.name, case.case_id, case.split, play.status.verdict, str(play.status), play.detail, seconds=seconds
         )
     outputs = prepared.pool.outputs(0)
-    found = judge_outputs(operator, golden, outputs, lambda: same_precision(operator, case, prepared.pool.inputs(0)))
+    found = judge_outputs(operator, golden, outputs, session.goldens.same_precision(operator, case, 0))
     return CaseResult(
         operator.name, case.case_id, case.split, found.verdict, found.rule, found.message,
         comparison=found, seconds=seconds, attempted=attempted(golden.tensors, outputs),

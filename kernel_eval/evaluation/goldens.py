@@ -2,37 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 
 from kernel_eval.cases.inputs import fill_inputs, make_inputs
 from kernel_eval.golden.cache import GoldenCache
-from kernel_eval.golden.call import Golden, reference
+from kernel_eval.golden.call import Golden, Outputs, reference, result_specs
+from kernel_eval.golden.native import NativeRunner
 from kernel_eval.model import Case, Operator, Suite
 
 
 class Goldens:
     """Answers for a case and a trial; computed once, then read from the cache on disk. Safe to use from two threads."""
 
-    def __init__(self, suite: Suite, cache: GoldenCache) -> None:
+    def __init__(self, suite: Suite, cache: GoldenCache, native: NativeRunner) -> None:
         self._suite = suite
         self._cache = cache
+        self._native = native
 
     def golden(self, operator: Operator, case: Case, trial: int) -> Golden:
         """The golden; raises `GoldenFault` where ours is broken."""
-        seed = self._suite.seeds[case.split]
         found = self._cache.get(self._suite, operator, case, trial)
         if found is None:
-            found = reference(operator, case, make_inputs(operator, case, seed, trial))
+            found = reference(operator, case, make_inputs(operator, case, self._suite.seeds[case.split], trial))
             self._cache.put(self._suite, operator, case, trial, found)
         return found
 
     def ensure(self, operator: Operator, case: Case, trial: int) -> None:
-        """Have the golden in the cache, so that reading it later takes no core from a timed process."""
-        if not self._cache.contains(self._suite, operator, case, trial):
-            self.golden(operator, case, trial)
+        """Have the golden in the cache, so that no golden is computed while times are taken."""
+        self.golden(operator, case, trial)
 
     def fill(self, operator: Operator, case: Case, trial: int, into: Sequence[torch.Tensor]) -> None:
         """Write the inputs of a trial into the flat list of a buffer's tensors."""
         fill_inputs(operator, case, self._suite.seeds[case.split], trial, into)
+
+    def same_precision(self, operator: Operator, case: Case, trial: int) -> Callable[[], Outputs]:
+        """The pinned same-precision run of a trial, made or read when it is asked for."""
+        return lambda: self._same_precision(operator, case, trial)
+
+    def _same_precision(self, operator: Operator, case: Case, trial: int) -> Outputs:
+        found = self._cache.get_same_precision(self._suite, operator, case, trial)
+        if found is None:
+            inputs = make_inputs(operator, case, self._suite.seeds[case.split], trial)
+            found = self._native.run(operator, case, inputs)
+            results = result_specs(operator, case)
+            self._cache.put_same_precision(self._suite, operator, case, trial, found, results)
+        return found

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import torch
 
 from kernel_eval.check import judge_outputs
-from kernel_eval.golden.call import Golden, same_precision
+from kernel_eval.evaluation.goldens import Goldens
+from kernel_eval.golden.call import Golden
 from kernel_eval.model import Case, Comparison, Operator
 from kernel_eval.runner.pool import Pool
 
@@ -18,10 +17,12 @@ KEPT_BYTES = 64 << 20
 class KnownOutputs:
     """Judges buffer `index` of the pool against the golden of trial `index`."""
 
-    def __init__(self, operator: Operator, case: Case, goldens: Sequence[Golden], pool: Pool) -> None:
+    def __init__(self, goldens: Goldens, operator: Operator, case: Case, known: int, pool: Pool) -> None:
+        """Read the goldens of trials 0 to `known` - 1. Raises `GoldenFault`."""
+        self._goldens = goldens
         self._operator = operator
         self._case = case
-        self._goldens = tuple(goldens)
+        self._known: tuple[Golden, ...] = tuple(goldens.golden(operator, case, trial) for trial in range(known))
         self._pool = pool
         self._accepted: dict[int, tuple[Comparison, list[torch.Tensor]]] = {}
 
@@ -34,9 +35,9 @@ class KnownOutputs:
             return kept[0]
         found = judge_outputs(
             self._operator,
-            self._goldens[index],
+            self._known[index],
             outputs,
-            lambda: same_precision(self._operator, self._case, self._pool.inputs(index)),
+            self._goldens.same_precision(self._operator, self._case, index),
         )
         if found.accepted and kept is None and sum(map(torch.numel, bits)) <= KEPT_BYTES:
             self._accepted[index] = (found, [tensor.clone() for tensor in bits])

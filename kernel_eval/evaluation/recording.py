@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
+from kernel_eval.errors import NotMeasured
 from kernel_eval.evaluation.environment import environment, now
 from kernel_eval.evaluation.session import Session, open_session
 from kernel_eval.evaluation.timed import Trial, measure_case
@@ -54,6 +55,9 @@ def anchors_of_report(report: Report, version: str) -> AnchorSet:
 
 def _record(session: Session, operator: Operator, case: Case) -> Anchor:
     trial = measure_case(session, operator, case)
+    if trial.timing.failed:
+        wrong = trial.timing.comparison
+        raise NotMeasured(f"{case.key}: the baseline {trial.timing.verdict}: {wrong or trial.timing.play}")
     baseline_us = median(list(_samples(trial)))
     return Anchor(operator.name, case.split, case.case_id, baseline_us, trial.limit, Provenance.MEASURED)
 

@@ -15,6 +15,7 @@ from kernel_eval.evaluation.calls import largest_input_bytes
 from kernel_eval.evaluation.goldens import Goldens
 from kernel_eval.golden.baseline import write_baseline_package
 from kernel_eval.golden.cache import GoldenCache
+from kernel_eval.golden.native import NativeRunner
 from kernel_eval.hap import CpuPeaks
 from kernel_eval.model import AnchorSet, Event, Suite
 from kernel_eval.runner.box import RunBox
@@ -86,7 +87,8 @@ def open_session(
         for pool in pools:
             stack.callback(pool.close)
         box = stack.enter_context(RunBox(package_dir, settings, memory_bytes=memory_bytes))
-        goldens = Goldens(suite, GoldenCache(settings.cache_dir / "goldens", GOLDEN_CACHE_BYTES))
+        native = stack.enter_context(NativeRunner())
+        goldens = Goldens(suite, GoldenCache(settings.cache_dir / "goldens", GOLDEN_CACHE_BYTES), native)
         stand = (
             stack.enter_context(_timing_stand(suite, settings, box, pools[0], memory_bytes)) if settings.timed else None
         )

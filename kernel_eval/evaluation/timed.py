@@ -109,8 +109,7 @@ def measure_case(session: Session, operator: Operator, case: Case) -> Trial:
     started = time.monotonic()
     call = call_of(operator, case)
     plan = plan_of(case, session.peaks)
-    goldens = [session.goldens.golden(operator, case, trial) for trial in range(plan.known)]
-    known = KnownOutputs(operator, case, goldens, stand.bench.pool)
+    known = KnownOutputs(session.goldens, operator, case, plan.known, stand.bench.pool)
     stand.overheads.prepare(call)
     subject = Subject(
         candidate=call,

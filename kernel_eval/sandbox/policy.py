@@ -87,6 +87,10 @@ def run_environment(threads: int, *, passive_threads: bool = False) -> dict[str,
         "OMP_NUM_THREADS": count,
         "MKL_NUM_THREADS": count,
         "OPENBLAS_NUM_THREADS": "1",
+        # Freed memory stays with the process, so that an operator's temporaries cost no page faults after the
+        # warm-up: a framework's caching allocator does the same, and faults would dominate the times.
+        "MALLOC_MMAP_THRESHOLD_": str(32 * MIB),
+        "MALLOC_TRIM_THRESHOLD_": str(16 * GIB),
         **policy,
     }
 
