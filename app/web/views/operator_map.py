@@ -61,9 +61,12 @@ def operator_path(slug: str, operator: str) -> str:
 
 
 def mean_hap(placement: Placement) -> float | None:
-    """The mean of s over all cases, failed ones counting 0: the performance axis over its 50 points."""
+    """The mean of s over all cases, failed ones counting 0: the performance axis over its 50 points.
+
+    None where nothing ran.
+    """
     points = placement.performance_points
-    return None if points is None else points / PERFORMANCE_POINTS
+    return None if points is None or placement.verdict in NOTHING_RAN else points / PERFORMANCE_POINTS
 
 
 def _cell(operator: str, row: StandingRow, _: Gettext) -> HeatCell:
@@ -74,7 +77,7 @@ def _cell(operator: str, row: StandingRow, _: Gettext) -> HeatCell:
             operator=operator, entry=name, word=_(VERDICT_WORDS[NOT_ATTEMPTED])
         )
         return HeatCell(None, NOT_ATTEMPTED_GLYPH, said, None)
-    value = None if placement.verdict in NOTHING_RAN else mean_hap(placement)
+    value = mean_hap(placement)
     word = _(spelled(VERDICT_WORDS, placement.verdict))
     said = _("{operator}, {entry}: score {score}, HAP {hap}, {word}").format(
         operator=operator, entry=name, score=score(placement.score), hap=hap(value), word=word
