@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 
 from kernel_eval.errors import InternalError
-from kernel_eval.sandbox.boxed import START_S, sender_pid
+from kernel_eval.sandbox.boxed import START_S, output_pipe, sender_pid
 
 
 class Unboxed:
@@ -19,8 +19,7 @@ class Unboxed:
         """Start `command`; `{socket}` in it becomes the number of its end of the socket."""
         self.channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.channel.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
-        self.output, writer = os.pipe()
-        os.set_blocking(self.output, False)
+        self.output, writer = output_pipe()
         words = [word.replace("{socket}", str(theirs.fileno())) for word in command]
         try:
             self._process = subprocess.Popen(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from kernel_eval.errors import InternalError
 from kernel_eval.runner.process import CaseProcess
 from kernel_eval.runner.protocol import MESSAGE_BYTES, Kind, Malformed, Message, receive, send, unpack
-from kernel_eval.sandbox.boxed import fresh_uid, sender_pid
+from kernel_eval.sandbox.boxed import fresh_uid, output_pipe, sender_pid
 from kernel_eval.sandbox.cgroup import Leaf
 
 ANSWER_S = 30.0
@@ -72,8 +72,7 @@ class ZygoteLink:
         """Ask for a process; it greets on its socket once it has given up its powers."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
-        output, writer = os.pipe()
-        os.set_blocking(output, False)
+        output, writer = output_pipe()
         forked = Forked(number, fresh_uid(), leaf, ours, output)
         try:
             send(self._channel, Message(Kind.FORK, (number, forked.uid, self._processes)), (theirs.fileno(), writer))

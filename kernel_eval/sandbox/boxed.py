@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 import secrets
@@ -26,6 +27,7 @@ from kernel_eval.sandbox.workspace import Workspace
 FIRST_UID, LAST_UID = 1 << 30, (1 << 31) - 1
 CREDENTIALS = struct.Struct("3i")
 START_S = 60.0
+PIPE_BYTES = 1 << 20
 KEPT_ERROR_BYTES = 2000
 
 
@@ -63,6 +65,15 @@ def make_tmpfs(wanted: Sequence[Tmpfs]) -> dict[Path, Workspace]:
     return {entry.target: Workspace(entry.size_bytes, entry.inodes) for entry in wanted}
 
 
+def output_pipe() -> tuple[int, int]:
+    """Reading and writing end of a pipe for a box's output: large, and never blocking its reader."""
+    reader, writer = os.pipe()
+    os.set_blocking(reader, False)
+    with contextlib.suppress(OSError):  # beyond the user's share of pipe memory: the usual size will do
+        fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+    return reader, writer
+
+
 def _memory_file(content: bytes) -> int:
     """Descriptor of an anonymous file with that content, at its beginning."""
     descriptor = os.memfd_create("plan")
@@ -81,12 +92,14 @@ class Boxed:
         """Start `command` in the box; `{socket}` in it becomes the number of its end of the socket."""
         self.channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.channel.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
-        self.output, writer = os.pipe()
-        os.set_blocking(self.output, False)
+        self.output, writer = output_pipe()
         filter_file = _memory_file(seccomp.box_filter())
         try:
             words = [word.replace("{socket}", str(theirs.fileno())) for word in command]
             self._process = self._launch(plan, words, theirs.fileno(), filter_file, writer)
+        except BaseException:
+            self._release()
+            raise
         finally:
             theirs.close()
             os.close(writer)
@@ -158,6 +171,9 @@ class Boxed:
     def close(self) -> None:
         """Kill the box and free what the judge holds of it."""
         self.kill()
+        self._release()
+
+    def _release(self) -> None:
         self.channel.close()
         if self.output >= 0:
             os.close(self.output)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-CHUNK_BYTES = 1 << 16
+CHUNK_BYTES = 1 << 20
 
 
 class CappedLog:

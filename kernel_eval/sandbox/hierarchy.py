@@ -39,9 +39,10 @@ class _Mount:
     options: frozenset[str]
 
 
-def _mounts() -> list[_Mount]:
+def _mounts(table: str) -> list[_Mount]:
+    """The cgroup mounts in the content of a `mountinfo`."""
     found = []
-    for line in Path("/proc/self/mountinfo").read_text().splitlines():
+    for line in table.splitlines():
         left, _, right = line.partition(" - ")
         fields, (kind, _, options) = left.split(), right.split(" ", 2)
         if kind in ("cgroup", "cgroup2"):
@@ -99,7 +100,12 @@ def _unified(mount: _Mount, groups: dict[str, str]) -> Hierarchy | None:
 
 def find_hierarchy() -> Hierarchy:
     """The groups to use on this host. Raises `SandboxIncomplete` where a needed controller or v2 is missing."""
-    mounts, groups = _mounts(), own_groups()
+    return choose_hierarchy(Path("/proc/self/mountinfo").read_text(), own_groups())
+
+
+def choose_hierarchy(table: str, groups: dict[str, str]) -> Hierarchy:
+    """The same for a given `mountinfo` and given own groups."""
+    mounts = _mounts(table)
     second = next((mount for mount in mounts if mount.kind == "cgroup2"), None)
     if second is None:
         raise _fix("Mount a v2 hierarchy, for killing at least: mount -t cgroup2 none /sys/fs/cgroup/unified.")

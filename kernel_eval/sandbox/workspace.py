@@ -64,7 +64,7 @@ class Workspace:
             descriptor = kernel_calls.open_beneath(self.descriptor, relative, flags)
         except OSError as error:
             raise UnsafeFile(f"{relative}: {os.strerror(error.errno or 0)}") from error
-        with os.fdopen(descriptor, "rb") as file:
+        try:
             facts = os.fstat(descriptor)
             if not stat.S_ISREG(facts.st_mode):
                 raise UnsafeFile(f"{relative}: not a regular file")
@@ -72,7 +72,10 @@ class Workspace:
                 raise UnsafeFile(f"{relative}: a file with {facts.st_nlink} names")
             if facts.st_size > cap_bytes:
                 raise UnsafeFile(f"{relative}: {facts.st_size} bytes, allowed are {cap_bytes}")
-            return file.read(cap_bytes)
+            with os.fdopen(os.dup(descriptor), "rb") as file:
+                return file.read(cap_bytes)
+        finally:
+            os.close(descriptor)
 
     def wipe(self, owner: int) -> None:
         """Remove everything that the dead user `owner` left, however deep, following no link.

@@ -80,7 +80,9 @@ def test_every_dtype_passes_through(behaviours: RunBox, pool: Pool, dtype: str) 
     assert torch.equal(pool.outputs(0)[0][0], pool.inputs(0)[0])
 
 
-@pytest.mark.parametrize(("function", "copied"), [("exp", 0), ("from_numpy", 1), ("contiguous_view", 1), ("identity", 1)])
+@pytest.mark.parametrize(
+    ("function", "copied"), [("exp", 0), ("from_numpy", 1), ("contiguous_view", 1), ("identity", 1)]
+)
 def test_results_elsewhere_are_copied_into_their_slots(
     behaviours: RunBox, pool: Pool, function: str, copied: int
 ) -> None:
