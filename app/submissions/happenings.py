@@ -36,7 +36,7 @@ class Happening(StrEnum):
     """`operator`, `position`, `total`: judging of one begins."""
     PUBLIC_CASES = "public_cases"
     """`done`, `total`, over all operators."""
-    HIDDEN_CASES = "hidden_cases"
+    HIDDEN_CASES = "hidden"
     """`position`, `total` of operators; on ticks of 30 s, nothing else of hidden cases."""
     OPERATOR_DONE = "operator_done"
     """`operator`."""

@@ -73,7 +73,7 @@ class StepName(StrEnum):
     QUEUED = "queued"
     BUILDING = "building"
     PUBLIC_CASES = "public_cases"
-    HIDDEN_CASES = "hidden_cases"
+    HIDDEN_CASES = "hidden"
     OUTCOME = "outcome"
 
 

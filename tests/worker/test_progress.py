@@ -117,7 +117,7 @@ def test_after_the_first_hidden_case_nothing_is_told_between_ticks(
     clock.now = 31.0
     progress(judged(1, Split.HIDDEN))
     after = told(queue, lease)[before:]
-    assert [kind for kind, _ in after] == ["operator_done", "operator", "hidden_cases"]
+    assert [kind for kind, _ in after] == ["operator_done", "operator", "hidden"]
     assert after[-1][1] == {"position": 2, "total": 8}
 
 

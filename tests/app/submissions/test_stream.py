@@ -122,7 +122,7 @@ def test_events_tell_the_whole_way_live_and_end_with_the_outcome(stage: Stage) -
     assert kinds[:2] == ["received", "queued"]
     assert "position" in kinds
     assert kinds[-2:] == ["failed", "settled"]
-    assert {"started", "building", "public_cases", "hidden_cases", "retrying"} <= set(kinds)
+    assert {"started", "building", "public_cases", "hidden", "retrying"} <= set(kinds)
     assert "disk is full" not in str(told), "our own error text is for admins"
     ids = [int(block["id"]) for block in told if "id" in block]
     assert ids == sorted(set(ids))
