@@ -10,10 +10,13 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from kernel_eval.build.archive.rules import shown
+
 OPERATOR_PLACES = ("csrc/ops", "csrc")
 EXCERPT_BYTES = 4_000
 CONTEXT_LINES = 3
 FAULT = re.compile(r"error\b|undefined reference|multiple definition|No such file|FAILED", re.IGNORECASE)
+REPORT = re.compile(r"\berror: |^E?\w*Error: |undefined reference|command not found|: No such file")
 ORIGIN = re.compile(r"In file included from|^\s+from ")
 
 
@@ -37,6 +40,12 @@ def blamed(log: bytes, folders: dict[str, Path]) -> dict[str, str]:
             for name in _named(_with_origin(lines, index), folders):
                 found.setdefault(name, []).append(index)
     return {name: _excerpt(lines, indices) for name, indices in found.items()}
+
+
+def first_error(log: bytes) -> str:
+    """The first line of the log that reports an error, made inert; "" where none does."""
+    lines = log.decode("utf-8", "replace").splitlines()
+    return next((shown(line.strip()) for line in lines if REPORT.search(line)), "")
 
 
 def _with_origin(lines: list[str], index: int) -> Iterable[str]:

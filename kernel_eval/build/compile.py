@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kernel_eval.build.attempt import DIST, LOG_CAP_BYTES, Attempt, Wheel, attempt_build
-from kernel_eval.build.blame import blamed, operator_folders
+from kernel_eval.build.blame import blamed, first_error, operator_folders
 from kernel_eval.build.wheel import MAX_WHEEL_BYTES, WHEEL_SUFFIX, WheelRefused, install_wheel
 from kernel_eval.errors import UsageError
 from kernel_eval.model import Build, Candidate
@@ -115,7 +115,8 @@ def _ending(attempt: Attempt, settings: Settings) -> str:
         return f"{BUILD_SCRIPT} ran out of memory; compile fewer files at once"
     code = outcome.exit_code or 0
     ended = f"was killed by signal {code - 128}" if code > 128 else f"ended with exit code {code}"
-    return f"{BUILD_SCRIPT} {ended}; its log says why"
+    error = first_error(outcome.log)
+    return f"{BUILD_SCRIPT} {ended}: {error}" if error else f"{BUILD_SCRIPT} {ended}; its log says why"
 
 
 def _installed(wheels: tuple[Wheel, ...], package_dir: Path, progress: _Progress, *, prebuilt: bool) -> Build:

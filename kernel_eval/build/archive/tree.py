@@ -66,17 +66,17 @@ class Tree:
             )
             return None
         parts = [part for part in member.name.split("/") if part not in ("", ".")]
-        faults = list(self._name_faults(member.name, parts))
+        faults = self._name_faults(member.name, parts, member.kind is not Kind.FOLDER)
         for rule, message in faults:
             self.ledger.add(rule, member.name, message)
         return None if faults else "/".join(parts)
 
-    def _name_faults(self, name: str, parts: list[str]) -> list[tuple[Rule, str]]:
+    def _name_faults(self, name: str, parts: list[str], is_file: bool) -> list[tuple[Rule, str]]:
         limits = self.limits
         checks = (
             (name.startswith("/"), Rule.ABSOLUTE_PATH, "absolute path; pack from within the folder"),
             (".." in parts, Rule.PARENT_PATH, "path with '..'; pack from within the folder"),
-            (not name, Rule.NAME_CHARACTERS, "entry without a name"),
+            (not parts and is_file, Rule.NAME_CHARACTERS, "a file without a name"),
             (
                 "\\" in name or any(unicodedata.category(char) in FORBIDDEN_CATEGORIES for char in name),
                 Rule.NAME_CHARACTERS,

@@ -1,0 +1,1 @@
+"""Never reached: the build fails first."""
