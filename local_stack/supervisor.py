@@ -145,6 +145,8 @@ class Stack:
         save_state(self.layout, self._state())
 
     def _start_again(self, name: str, part: Part) -> None:
+        if part.process.returncode == EXIT_INCOMPLETE and self.programs is not None:
+            raise SandboxMissing(worker_message(self.programs.address))
         if part.restarts >= RESTARTS:
             raise StackError(f"{name} died {RESTARTS + 1} times: {process.last_lines(part.program.log)}")
         process.kill_group(part.process)

@@ -9,6 +9,8 @@ import subprocess
 from pathlib import Path
 
 import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from local_stack import process
 from local_stack.process import Program, StackError
@@ -79,7 +81,10 @@ class Valkey:
 
     def answers(self) -> bool:
         """Whether the server takes our password and is done loading."""
-        client = redis.Redis(port=self.port, password=self._password, socket_connect_timeout=1, socket_timeout=1)
+        once = Retry(NoBackoff(), retries=0)
+        client = redis.Redis(
+            port=self.port, password=self._password, socket_connect_timeout=1, socket_timeout=1, retry=once
+        )
         try:
             return bool(client.ping())
         except redis.RedisError:

@@ -51,10 +51,14 @@ class Announcement:
         threading.Thread(target=self._beat, name="worker-heartbeat", daemon=True).start()
 
     def leave(self) -> None:
-        """Says that the worker takes no more leases; a database that is away is no reason to hang."""
+        """Says that the worker takes no more leases, unless it has said why already.
+
+        A database that is away is no reason to hang.
+        """
         self._stopping.set()
         with contextlib.suppress(SQLAlchemyError), self.database.session() as session:
-            service.leave(session, self.name, datetime.now(UTC))
+            if service.heard_of(session, self.name, datetime.now(UTC)) is not WorkerState.DOWN:
+                service.leave(session, self.name, datetime.now(UTC))
 
     def _beat(self) -> None:
         while not self._stopping.wait(BEAT_S):

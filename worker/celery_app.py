@@ -19,6 +19,9 @@ from app.queue import EVALUATE, queue_of
 VISIBILITY_S = 12 * 3600
 """Above the longest evaluation: below it the broker would hand the message out twice."""
 
+PREPARE_S = 300.0
+"""A fresh child may take so long to load the judge; Celery's 4 s would kill it for ever on a busy host."""
+
 
 @dataclass(frozen=True)
 class StopFlag:
@@ -75,6 +78,7 @@ def _configuration(hardware: str) -> dict[str, Any]:
         "worker_prefetch_multiplier": 1,
         "worker_concurrency": 1,
         "worker_max_tasks_per_child": 20,
+        "worker_proc_alive_timeout": PREPARE_S,
         "worker_hijack_root_logger": False,
         "worker_send_task_events": False,
         "worker_enable_remote_control": False,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -20,7 +20,7 @@ from app.runs.errors import LeaseError
 from app.runs.lease import Lease
 from app.storage import FileStore
 from kernel_eval.build.archive import unpack
-from kernel_eval.errors import EvaluationStopped, InternalError
+from kernel_eval.errors import EvaluationStopped, InternalError, SandboxIncomplete
 from kernel_eval.hap import CpuPeaks
 from kernel_eval.model import AnchorSet, Candidate, Report, Split, Suite
 from kernel_eval.settings import Settings
@@ -53,10 +53,16 @@ class StoppedByUs(Exception):
 
 
 class Evaluator:
-    """Judges runs, one at a time. Made once per worker process; loads suite and peaks once."""
+    """Judges runs, one at a time. Made once per worker process; loads suite and peaks once.
 
-    def __init__(self, settings: WorkerSettings, database: Database, stopping: StopFlag) -> None:
+    `on_unfit` is told why this host can judge no more; the run goes back uncounted.
+    """
+
+    def __init__(
+        self, settings: WorkerSettings, database: Database, stopping: StopFlag, on_unfit: Callable[[str], None]
+    ) -> None:
         self._settings = settings
+        self._on_unfit = on_unfit
         self._database = database
         self._stopping = stopping
         self._store = FileStore(settings.storage_dir)
@@ -105,9 +111,11 @@ class Evaluator:
             try:
                 judged = self._judge(self._assignment(lease), keeper)
                 self._record(lease, judged)
-            except (LeaseError, StoppedByUs) as reason:
+            except (LeaseError, StoppedByUs, SandboxIncomplete) as reason:
                 _log.warning("run_stopped", reason=str(reason))
                 self._give_back(lease, keeper)
+                if isinstance(reason, SandboxIncomplete):
+                    self._on_unfit(str(reason))
             except Exception as error:  # noqa: BLE001 - the edge of the process: ours, retried, never a verdict
                 self._fail(lease, error)
 
@@ -176,6 +184,7 @@ class Evaluator:
         """Everything in one transaction, refused as a whole where the fence is stale."""
         now = datetime.now(UTC)
         with self._database.session() as session:
+            service.held_run(session, lease)
             session.add_all(rows_of(judged, lease.run_id))
             board = session.scalars(select(Board).where(Board.slug == lease.board)).one()
             if board.anchors_id is not None and judged.report.trusted:

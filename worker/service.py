@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from functools import cached_property
 
 import structlog
+from sqlalchemy import select
 
 from app.db.session import Database, make_engine
-from app.models import WorkerState
-from kernel_eval.sandbox.selftest import MissingPart, check_host
+from app.models import Board, WorkerState
+from kernel_eval.errors import JudgeError
+from kernel_eval.sandbox.selftest import check_host
 from worker import devices
 from worker.announce import Announcement
 from worker.celery_app import StopFlag, create_celery
 from worker.evaluate import Evaluator
+from worker.hidden import season_suite
 from worker.settings import WorkerSettings
 
-EXIT_INCOMPLETE = 3
+EXIT_UNFIT = 3
 ARGUMENTS = ("worker", "--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel=WARNING")
 _log = structlog.get_logger(__name__)
 
@@ -28,9 +33,14 @@ class ChildProcess:
         self._stopping = stopping
 
     @cached_property
+    def database(self) -> Database:
+        """An engine of the child's own."""
+        return Database(make_engine(self._settings.database_url))
+
+    @cached_property
     def evaluator(self) -> Evaluator:
-        """The child's evaluator, with a database engine of its own."""
-        return Evaluator(self._settings, Database(make_engine(self._settings.database_url)), self._stopping)
+        """The child's evaluator."""
+        return Evaluator(self._settings, self.database, self._stopping, self.stop_unfit)
 
     def evaluate(self) -> None:
         """Judges the next waiting run, if there is one."""
@@ -40,36 +50,57 @@ class ChildProcess:
         """Loads suite, peaks and judge ahead of the first run."""
         self.evaluator.prepare()
 
+    def stop_unfit(self, why: str) -> None:
+        """This host can judge no more: says so and stops the whole worker, which looks again when it is restarted."""
+        self._stopping.set()
+        announcement(self._settings, self.database).announce(WorkerState.DOWN, why)
+        os.kill(os.getppid(), signal.SIGTERM)
+
+
+def announcement(settings: WorkerSettings, database: Database) -> Announcement:
+    """This worker's row."""
+    return Announcement(database, settings.worker_name, settings.worker_hardware)
+
 
 def run(settings: WorkerSettings) -> int:
     """Runs the worker until SIGTERM; the exit code.
 
-    Fails closed: with any part of the sandbox missing it takes no lease, says in
-    its row which part that is and how to bring it, and ends with 3.
+    Fails closed: where this host can't judge it takes no lease, says in its row
+    what is missing and how to bring it, and ends with 3.
     """
     database = Database(make_engine(settings.database_url, pool_size=1))
-    row = Announcement(database, settings.worker_name, settings.worker_hardware)
-    missing = check_host()
-    if missing:
-        row.announce(WorkerState.DOWN, told(missing))
-        _log.error("sandbox_incomplete", missing=told(missing))
-        return EXIT_INCOMPLETE
+    row = announcement(settings, database)
+    unfit = why_unfit(settings, database)
+    if unfit:
+        row.announce(WorkerState.DOWN, "\n".join(unfit))
+        _log.error("worker_unfit", reasons=unfit)
+        return EXIT_UNFIT
     row.announce(WorkerState.UP, fingerprint=devices.host_peaks(settings).fingerprint())
     row.start_beating()
+    stopping = StopFlag()
     try:
-        _serve(settings)
+        _serve(settings, stopping)
     finally:
         row.leave()
     return 0
 
 
-def told(missing: list[MissingPart]) -> str:
-    """Missing parts and their fixes as text, one per line."""
-    return "\n".join(f"{part.part}: {part.fix}" for part in missing)
+def why_unfit(settings: WorkerSettings, database: Database) -> list[str]:
+    """Everything that keeps this host from judging, each with what to do about it; empty where nothing does."""
+    reasons = [f"{part.part}: {part.fix}" for part in check_host()]
+    try:
+        suite = season_suite(settings)
+        with database.session() as session:
+            query = select(Board).where(Board.slug == f"{suite.name}-{settings.worker_hardware}")
+            board = session.scalars(query).one_or_none()
+        if board is not None and (unlike := devices.why_not_like(board.fingerprint, devices.host_peaks(settings))):
+            reasons.append(f"host: not the one that {board.slug} pins ({unlike})")
+    except JudgeError as fault:
+        reasons.append(f"suite: {fault}")
+    return reasons
 
 
-def _serve(settings: WorkerSettings) -> None:
-    stopping = StopFlag()
+def _serve(settings: WorkerSettings, stopping: StopFlag) -> None:
     child = ChildProcess(settings, stopping)
     app = create_celery(settings.broker_url, settings.worker_hardware, child.evaluate, child.prepare, stopping)
     app.worker_main([*ARGUMENTS, f"--hostname={settings.worker_hardware}@{settings.worker_name}"])

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from local_stack.valkey import Valkey
 
@@ -37,7 +39,8 @@ def test_keeps_what_was_written_over_a_kill(server: Valkey) -> None:
 
 
 def test_refuses_clients_without_password(server: Valkey) -> None:
-    with redis.Redis(port=server.port) as client, pytest.raises(redis.AuthenticationError):
+    once = Retry(NoBackoff(), retries=0)
+    with redis.Redis(port=server.port, retry=once) as client, pytest.raises(redis.AuthenticationError):
         client.ping()
 
 
