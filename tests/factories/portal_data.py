@@ -19,6 +19,7 @@ from app.entries.service import entry_for
 from app.lifecycle import SubmissionStatus
 from app.models import Artifact, Board, Mode, Submission, User, Visibility, WorkerState
 from app.runs import service as runs
+from app.runs.lease import Lease
 from app.submissions.happenings import Happening, advance, tell
 from app.workers import service as workers
 from kernel_eval.model import Suite, Verdict
@@ -120,7 +121,7 @@ def add_submission(
     return submission
 
 
-def start(session: Session, board: Board, now: datetime, cases_done: int | None = None) -> runs.Lease:
+def start(session: Session, board: Board, now: datetime, cases_done: int | None = None) -> Lease:
     """A worker takes the next run and builds it; with `cases_done`, that many public cases are judged."""
     lease = runs.claim(session, board.hardware, "eval-1", now, LEASE_S)
     assert lease is not None, "nothing is queued"
@@ -139,14 +140,17 @@ def publish(session: Session, board: Board, suite: Suite, entrant: Entrant, numb
     lease = start(session, board, now + timedelta(seconds=1), cases_done=160)
     ticks = {"position": len(entrant.kernels), "total": len(entrant.kernels)}
     runs.record_progress(session, lease, Happening.HIDDEN_CASES, now + timedelta(seconds=60), ticks)
-    report = report_on(suite, entrant.kernels, seed=number)
-    sources = {
-        name: hashlib.sha256(f"{entrant.agent}/{name}/{number}".encode()).hexdigest() for name in entrant.kernels
-    }
+    record(session, suite, entrant, lease, now + timedelta(seconds=251), seed=number)
+    return submission
+
+
+def record(session: Session, suite: Suite, entrant: Entrant, lease: Lease, now: datetime, seed: int) -> None:
+    """The judge's report on the entrant's kernels is recorded and published, as the worker does it."""
+    report = report_on(suite, entrant.kernels, seed=seed)
+    sources = {name: hashlib.sha256(f"{entrant.agent}/{name}/{seed}".encode()).hexdigest() for name in entrant.kernels}
     judged = Judged(report, sources)
     session.add_all(rows_of(judged, lease.run_id))
-    runs.finish(session, lease, now + timedelta(seconds=251), run_report(report))
-    return submission
+    runs.finish(session, lease, now, run_report(report))
 
 
 def everywhere(suite: Suite, skill: float, **special: Kernel) -> dict[str, Kernel]:
