@@ -137,9 +137,8 @@ def test_endless_output_is_capped_while_it_is_read(build_of: BuildOf) -> None:
 def test_a_build_sees_no_network_and_nothing_of_the_host(build_of: BuildOf) -> None:
     os.environ["CANARY"] = "seen"
     try:
-        build = build_of(
-            'env; ls /sys/class/net /root /home /work; ls -A ~; python -c \'from importlib.util import find_spec as f; print(all(map(f, ("torch", "wheel"))))\'\n'
-        )
+        look = "import importlib.util as u; print(all(map(u.find_spec, ('torch', 'setuptools', 'wheel'))))"
+        build = build_of(f'env; ls /sys/class/net /root /home; ls -A ~; python -c "{look}"\n')
     finally:
         del os.environ["CANARY"]
     text = build.log.decode()
