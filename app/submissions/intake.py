@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import unicodedata
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from datetime import UTC, datetime
 
 from fastapi import Request
@@ -28,6 +30,7 @@ from kernel_eval.errors import ArchiveRefused, Fault
 MAX_KEY_LENGTH = 128
 _FORM_BYTES = MAX_FIELDS * MAX_FIELD_BYTES
 _BLOCK_BYTES = 1024 * 1024
+_DRAIN_S = 10.0
 
 
 async def take_in(request: Request, principal: Principal, key: str | None = None) -> Accepted:
@@ -41,7 +44,7 @@ async def take_in(request: Request, principal: Principal, key: str | None = None
     principal.require(Scope.SUBMIT)
     portal = portal_of(request)
     max_bytes = portal.settings.max_upload_bytes
-    _refuse_early(request, max_bytes)
+    await _refuse_early(request, max_bytes)
     with portal.store.stage(max_bytes) as staged:
         reader = FormReader(boundary_of(request.headers.get("content-type", "")), staged.write)
         await _receive(request, reader, max_bytes)
@@ -83,14 +86,27 @@ def shown_filename(filename: str) -> str:
 
 
 async def _receive(request: Request, reader: FormReader, max_bytes: int) -> None:
+    blocks = _blocks(request)
     try:
-        async for block in _blocks(request):
+        async for block in blocks:
             await run_in_threadpool(reader.write, block)
     except TooLarge as error:
+        await _drain(blocks, max_bytes)
         raise UploadTooLarge(max_bytes) from error
     except ClientDisconnect as error:
         raise UploadBroken("The connection ended before the upload did. Upload it again.") from error
     reader.finish()
+
+
+async def _drain(blocks: AsyncIterator[bytes], max_bytes: int) -> None:
+    """Read on for a while and keep nothing: most clients read an answer only after they have sent everything."""
+    left = max_bytes
+    with suppress(ClientDisconnect, TimeoutError):
+        async with asyncio.timeout(_DRAIN_S):
+            async for block in blocks:
+                left -= len(block)
+                if left < 0:
+                    return
 
 
 async def _blocks(request: Request) -> AsyncIterator[bytes]:
@@ -105,11 +121,14 @@ async def _blocks(request: Request) -> AsyncIterator[bytes]:
         yield bytes(pending)
 
 
-def _refuse_early(request: Request, max_bytes: int) -> None:
-    """Refuse by the announced length before a byte of the body is read."""
+async def _refuse_early(request: Request, max_bytes: int) -> None:
+    """Refuse by the announced length; a client that waits for leave to send is never given it."""
     announced = request.headers.get("content-length", "")
-    if announced.isdigit() and int(announced) > max_bytes + _FORM_BYTES:
-        raise UploadTooLarge(max_bytes)
+    if not announced.isdigit() or int(announced) <= max_bytes + _FORM_BYTES:
+        return
+    if "expect" not in request.headers:
+        await _drain(_blocks(request), max_bytes)
+    raise UploadTooLarge(max_bytes)
 
 
 def _form(reader: FormReader) -> tuple[SubmissionForm | None, list[Fault]]:
