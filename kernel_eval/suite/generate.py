@@ -144,10 +144,8 @@ class _Drawing:
     def _attributes(self, slot: Slot) -> dict[str, Attribute]:
         """The least used combination with these dtypes."""
         options = [self._attributes_at(slot, position) for position in range(self._option_count(slot))]
-        used = [self._combinations[_combination(slot, option)] for option in options]
-        start = slot.position % len(options)
-        order = sorted(range(len(options)), key=lambda index: (used[index], (index - start) % len(options)))
-        return options[order[0]]
+        self._random.shuffle(options)
+        return min(options, key=lambda option: self._combinations[_combination(slot, option)])
 
     def _option_count(self, slot: Slot) -> int:
         spaces = [self._space.attribute(name, slot.category) for name in self._space.attributes]

@@ -208,14 +208,15 @@ WRONG: dict[str, dict[str, Kernel]] = {
     },
     "sigmoid": {
         "forgets the sign": lambda x: 1 / (1 + torch.exp(x)),
-        "takes tanh": torch.tanh,
-        "is hard": torch.nn.functional.hardsigmoid,
+        "takes tanh": lambda x: torch.tanh(x),
+        "is hard": lambda x: torch.nn.functional.hardsigmoid(x),
         "rounds to bfloat16": lambda x: torch.sigmoid(x).bfloat16().float(),
     },
     "swi_glu": {
         "activates the second half": lambda input, dim: halves(input, dim)[0] * silu(halves(input, dim)[1]),
-        "always splits the last axis": lambda input, dim: (
-            silu(halves(input, -1)[0]) * halves(input, -1)[1]
+        "always splits the last axis where it can": lambda input, dim: (
+            silu(halves(input, dim if input.shape[-1] % 2 else -1)[0])
+            * halves(input, dim if input.shape[-1] % 2 else -1)[1]
         ).reshape(halves(input, dim)[0].shape),
         "gates by sigmoid": lambda input, dim: torch.sigmoid(halves(input, dim)[0]) * halves(input, dim)[1],
         "takes alternate elements": lambda input, dim: (
