@@ -48,12 +48,13 @@ def save_state(layout: Layout, state: State) -> None:
 
 
 def start_ticks(pid: int) -> int | None:
-    """When the process started, in clock ticks since boot; None where it is gone."""
+    """When the process started, in clock ticks since boot; None where it has ended."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text()
     except (FileNotFoundError, ProcessLookupError):
         return None
-    return int(text.rpartition(")")[2].split()[19])
+    fields = text.rpartition(")")[2].split()
+    return None if fields[0] == "Z" else int(fields[19])
 
 
 @contextmanager

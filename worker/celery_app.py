@@ -80,6 +80,7 @@ def _configuration(hardware: str) -> dict[str, Any]:
         "worker_max_tasks_per_child": 20,
         "worker_proc_alive_timeout": PREPARE_S,
         "worker_hijack_root_logger": False,
+        "worker_redirect_stdouts": False,
         "worker_send_task_events": False,
         "worker_enable_remote_control": False,
         "broker_connection_retry_on_startup": True,

@@ -197,7 +197,7 @@ def make_host(
     folder: Path, owner_url: str, worker_url: str, broker_url: str, chosen: Mapping[str, str] | None = None
 ) -> Host:
     """A host with a registered board of one operator; `chosen` overrides settings of its processes."""
-    bench_data = _tiny_bench_data(folder / "bench_data")
+    bench_data = tiny_bench_data(folder / "bench_data")
     secret = folder / "season-secret"
     secret.touch(mode=0o600)
     secret.write_bytes(secrets.token_bytes(32))
@@ -265,7 +265,8 @@ def _register(host: Host, bench_data: Path) -> None:
     engine.dispose()
 
 
-def _tiny_bench_data(folder: Path) -> Path:
+def tiny_bench_data(folder: Path) -> Path:
+    """A task set with a suite `tiny` of one operator."""
     whole = default_bench_data()
     shutil.copytree(whole / "level1" / OPERATOR, folder / "level1" / OPERATOR)
     (folder / "suites").mkdir()
