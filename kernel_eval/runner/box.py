@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -173,12 +174,31 @@ class RunBox:
         return link.fork(number, leaf)
 
     def _meet(self, forked: Forked) -> CaseProcess:
-        """The forked process, in its own group and looked at from outside, before it gets anything."""
-        process = forked.meet()
-        if forked.leaf is not None:
-            forked.leaf.move(process.pid)
-            verify(process.pid, Expected(forked.leaf, forked.uid, filters=2, threads=1), "a case")
+        """The forked process, in its own group and looked at from outside, before it gets anything.
+
+        One that is not as planned is killed; then `SandboxIncomplete` or `InternalError` is raised.
+        """
+        process = None
+        try:
+            process = forked.meet()
+            if forked.leaf is not None:
+                forked.leaf.move(process.pid)
+                verify(process.pid, Expected(forked.leaf, forked.uid, filters=2, threads=1), "a case")
+        except BaseException:
+            self._spare = None
+            self._discard(forked, process)
+            raise
         return process
+
+    def _discard(self, forked: Forked, process: CaseProcess | None) -> None:
+        """End a process that never became a child; closing its line ends it even where its pid is not known."""
+        if process is not None:
+            with contextlib.suppress(OSError):
+                signal.pidfd_send_signal(process.descriptor, signal.SIGKILL)
+            process.close()
+        forked.close()
+        if self._job is not None and forked.leaf is not None:
+            self._job.give_back(forked.leaf)
 
     def spawn(self, call: CallSpec, pool: Pool, order: Sequence[int], warmup: int) -> CaseChild:
         """Fork a child that will call the operator once per buffer in `order`, after `warmup` calls on the

@@ -95,10 +95,10 @@ class CaseChild:
         `limit_s` counts from "continue". A child that could not be prepared gives its failure. Raises
         `InternalError` where it has run already or the pool was laid out anew since `spawn`.
         """
+        if self._closed and (self._readiness is None or self._readiness.prepared):
+            raise InternalError("a child runs only once, and not after it was closed")
         if (failure := self.ready().failure) is not None:
             return failure
-        if self._closed:
-            raise InternalError("a child runs only once")
         if self._assigned.pool.layout is not self._assigned.layout:
             raise InternalError("the pool was laid out anew while a child was prepared for its old layout")
         if self._assigned.fresh is None:

@@ -30,10 +30,10 @@ class CaseProcess:
     def __init__(self, pid: int, leaf: Leaf | None) -> None:
         self.pid = pid
         self._leaf = leaf
-        self._descriptor = os.pidfd_open(pid)
+        self.descriptor = os.pidfd_open(pid)
 
     def _signal(self, number: signal.Signals) -> None:
-        signal.pidfd_send_signal(self._descriptor, number)
+        signal.pidfd_send_signal(self.descriptor, number)
 
     def _states(self) -> set[str]:
         """States of all its threads, by the kernel's letters."""
@@ -67,7 +67,7 @@ class CaseProcess:
     def ended(self, timeout_s: float) -> bool:
         """Whether all its threads have ended, waiting for at most `timeout_s`."""
         poller = select.poll()
-        poller.register(self._descriptor, select.POLLIN)
+        poller.register(self.descriptor, select.POLLIN)
         return bool(poller.poll(timeout_s * 1000))
 
     def condemn(self) -> None:
@@ -105,4 +105,4 @@ class CaseProcess:
 
     def close(self) -> None:
         """Give the descriptor back."""
-        os.close(self._descriptor)
+        os.close(self.descriptor)

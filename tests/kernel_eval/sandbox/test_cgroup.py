@@ -123,7 +123,8 @@ class TestJobs:
     def test_jobs_of_a_dead_judge_are_swept_and_those_of_a_living_one_are_not(self) -> None:
         script = (
             "import sys, time\nfrom kernel_eval.sandbox.cgroup import Job\n"
-            "from kernel_eval.sandbox.policy import BoxLimits\nimport subprocess\njob = Job()\nleaf = job.leaf('case', BoxLimits(1 << 26, 8, 1))\n"
+            "from kernel_eval.sandbox.policy import BoxLimits\nimport subprocess\njob = Job()\n"
+            "leaf = job.leaf('case', BoxLimits(1 << 26, 8, 1))\n"
             "child = subprocess.Popen(['sleep', '300'])\nleaf.move(child.pid)\n"
             "print(job.name, child.pid, flush=True)\ntime.sleep(300)"
         )
