@@ -168,6 +168,7 @@ def _page(visit: Visit, view: StandingsView, query: lines.Query, levels: dict[st
     board, path = view.board, board_path(view.board.slug)
     rows = sorted_rows(found_rows(view.rows, query.search), query)
     mapped = sorted(rows, key=lambda row: row.rank)[:MAP_COLUMNS]
+    count = len(rows) if query.search else view.rows_total
     next_page = query.address(path, cursor=view.next_cursor) if view.next_cursor else ""
     most = sum(most for level, most in board.level_maxima.items() if not query.level or level == query.level)
     return BoardPage(
@@ -176,7 +177,7 @@ def _page(visit: Visit, view: StandingsView, query: lines.Query, levels: dict[st
         href=path,
         measured=lines.measured_sentence(view, _),
         lead="" if query.search else lines.lead_sentence(view.rows, most, _),
-        caption=visit.ngettext("{count} entry", "{count} entries", view.rows_total).format(count=view.rows_total),
+        caption=visit.ngettext("{count} entry", "{count} entries", count).format(count=count),
         past=query.as_of,
         as_of=query.as_of,
         search=query.search,

@@ -16,9 +16,12 @@ LETTER_WIDTH: Final = 7.0
 LEVEL_WIDTH: Final = 32.0
 MOST_CELL_WIDTH: Final = 96.0
 LEAST_CELL_WIDTH: Final = 44.0
-MAP_WIDTH: Final = 1136.0
+MAP_WIDTH: Final = 1144.0
 ROW: Final = 26.0
 HEAD: Final = 30.0
+SLANTED_HEAD: Final = 80.0
+SLANT_BELOW: Final = 80.0
+SLANT_ROOM: Final = 56.0
 LEGEND: Final = 44.0
 LEGEND_WIDTH: Final = 400.0
 CELL_GAP: Final = 2.0
@@ -47,19 +50,39 @@ class HeatRow:
 
 
 def heat_map(title: str, columns: Sequence[str], rows: Sequence[HeatRow], _: Gettext) -> Markup:
-    """The map as an SVG grid; `columns` are short names. Its cells are links, one of which takes the tab stop."""
+    """The map as an SVG grid; `columns` are short names. Its cells are links, one of which takes the tab stop.
+
+    Where columns are narrow their names stand at a slant.
+    """
     left = _label_end(rows)
     cell = _cell_width(len(columns), left)
-    heads = [
-        text(name, left + cell * (index + 0.5), HEAD - 10, class_="head", anchor="middle")
-        for index, name in enumerate(columns)
-    ]
+    slanted = cell < SLANT_BELOW
+    head = SLANTED_HEAD if slanted else HEAD
+    middles = [left + cell * (index + 0.5) for index in range(len(columns))]
+    heads = [_head(name, x, head - 10, slanted) for name, x in zip(columns, middles, strict=True)]
+    above = [""] + [row.level for row in rows]
     parts = [element("g", *heads)]
-    parts.extend(_row(row, rows[index - 1].level if index else "", index, cell, left) for index, row in enumerate(rows))
-    bottom = HEAD + ROW * len(rows)
+    parts += [_row(row, above[index], index, _Grid(left, head, cell)) for index, row in enumerate(rows)]
+    bottom = head + ROW * len(rows)
     parts.append(_legend(left, bottom + 16, _))
-    width = max(left + cell * len(columns), left + LEGEND_WIDTH)
+    end = left + cell * len(columns) + (SLANT_ROOM if slanted else 0)
+    width = max(end, left + LEGEND_WIDTH)
     return picture(title, width, bottom + LEGEND, *parts, class_="heat-map", role="grid")
+
+
+@dataclass(frozen=True)
+class _Grid:
+    """Where cells lie: the first one's corner, and how wide each is."""
+
+    left: float
+    top: float
+    cell: float
+
+
+def _head(name: str, x: float, y: float, slanted: bool) -> Markup:
+    if not slanted:
+        return text(name, x, y, class_="head", anchor="middle")
+    return element("text", name, x=x, y=y, class_="head", transform=f"rotate(-40 {x:.0f} {y:.0f})")
 
 
 def _label_end(rows: Sequence[HeatRow]) -> float:
@@ -68,17 +91,18 @@ def _label_end(rows: Sequence[HeatRow]) -> float:
 
 
 def _cell_width(columns: int, left: float) -> float:
-    room = (MAP_WIDTH - left) / max(columns, 1)
+    room = (MAP_WIDTH - SLANT_ROOM - left) / max(columns, 1)
     return max(min(room, MOST_CELL_WIDTH), LEAST_CELL_WIDTH)
 
 
-def _row(row: HeatRow, level_above: str, index: int, cell: float, left: float) -> Markup:
-    top = HEAD + ROW * index
+def _row(row: HeatRow, level_above: str, index: int, grid: _Grid) -> Markup:
+    top = grid.top + ROW * index
     parts = [text(row.operator, LEVEL_WIDTH, top + ROW / 2 + 4, class_="label")]
     if row.level != level_above:
         parts.append(text(row.level, 0, top + ROW / 2 + 4, class_="level"))
     for column, content in enumerate(row.cells):
-        parts.append(_cell(content, left + cell * column, top, cell, first=index == 0 and column == 0))
+        x = grid.left + grid.cell * column
+        parts.append(_cell(content, x, top, grid.cell, first=index == 0 and column == 0))
     return element("g", *parts, role="row")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Final
 
 from markupsafe import Markup, escape
@@ -24,23 +25,23 @@ def element(name: str, *children: str | Markup, **attributes: Attribute) -> Mark
     A trailing underscore of an attribute's name is dropped (`class_`), inner ones
     become hyphens (`text_anchor`); an attribute that is None is left out.
     """
-    written = "".join(
-        f' {_attribute_name(key)}="{escape(_attribute_text(value))}"'
-        for key, value in attributes.items()
-        if value is not None
-    )
-    inside = "".join(escape(child) for child in children)
-    return Markup(f"<{name}{written}>{inside}</{name}>")
+    parts = [f"<{name}"]
+    parts += [f' {_name(key)}="{_value(value)}"' for key, value in attributes.items() if value is not None]
+    parts.append(">")
+    parts += [child if isinstance(child, Markup) else str(escape(child)) for child in children]
+    parts.append(f"</{name}>")
+    return Markup("".join(parts))
 
 
-def _attribute_name(key: str) -> str:
+@lru_cache(maxsize=128)
+def _name(key: str) -> str:
     return CAMEL_CASE.get(key) or key.rstrip("_").replace("_", "-")
 
 
-def _attribute_text(value: str | int | float | None) -> str:
+def _value(value: Attribute) -> str:
     if isinstance(value, float):
         return f"{value:.{SIGNIFICANT_PLACES}f}".rstrip("0").rstrip(".")
-    return str(value)
+    return str(value) if isinstance(value, int) else str(escape(value))
 
 
 def text(content: str, x: float, y: float, class_: str | None = None, anchor: str | None = None) -> Markup:
@@ -55,7 +56,7 @@ def picture(title: str, width: float, height: float, *children: Markup, class_: 
         element("title", title),
         *children,
         xmlns="http://www.w3.org/2000/svg",
-        view_box=f"0 0 {_attribute_text(width)} {_attribute_text(height)}",
+        view_box=f"0 0 {_value(width)} {_value(height)}",
         width=width,
         height=height,
         class_=class_,

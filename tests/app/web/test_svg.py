@@ -128,6 +128,16 @@ def test_one_cell_of_the_heat_map_takes_the_tab_stop_and_each_says_a_sentence() 
     assert root.attrib["role"] == "grid"
 
 
+def test_names_of_many_columns_stand_at_a_slant_and_those_of_few_do_not() -> None:
+    def slanted(count: int) -> list[str | None]:
+        cells = tuple(HeatCell(0.5, "", "cell", None) for _ in range(count))
+        root = parsed(heat_map("map", [f"{n} name" for n in range(count)], [HeatRow("L1", "exp", cells)], same))
+        return [node.text for node in root.iter(f"{SVG}text") if node.attrib.get("transform", "").startswith("rotate")]
+
+    assert slanted(5) == []
+    assert slanted(20) == [f"{n} name" for n in range(20)]
+
+
 @pytest.mark.parametrize(
     ("hap", "name"),
     [
