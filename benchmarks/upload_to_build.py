@@ -35,13 +35,20 @@ def main() -> int:
     waits: list[float] = []
     uploads: list[float] = []
     with running_stack() as client:
-        for number in range(count):
+        _, first = hand_in(client, 0)  # a fresh worker may still be loading the judge
+        for number in range(1, count + 1):
             uploaded, waited = hand_in(client, number)
             tell(f"upload {uploaded:.3f} s, build began {waited:.3f} s after it was accepted")
             uploads.append(uploaded)
             waits.append(waited)
     found = spread(waits)
-    return finish("upload_to_build", {"median_s": aim(found["median"], AIM_S)}, wait_s=found, upload_s=spread(uploads))
+    return finish(
+        "upload_to_build",
+        {"median_s": aim(found["median"], AIM_S)},
+        wait_s=found,
+        upload_s=spread(uploads),
+        first_s=first,
+    )
 
 
 def hand_in(client: Client, number: int) -> tuple[float, float]:
