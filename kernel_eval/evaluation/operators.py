@@ -9,6 +9,7 @@ from kernel_eval.evaluation.timed import time_cases
 from kernel_eval.model import (
     Build,
     CaseResult,
+    Flag,
     Operator,
     OperatorFinished,
     OperatorResult,
@@ -43,10 +44,18 @@ def judge_operator(session: Session, operator: Operator) -> OperatorResult:
     cases = session.suite.cases_of(operator.name)
     budget = OperatorBudget(session.settings.op_timeout_s)
     results = judge_cases(session, operator, cases, budget)
+    flags: list[Flag] = []
     if session.settings.timed:
-        results = time_cases(session, operator, results, budget)
-    timed = session.settings.timed
-    return score_operator(operator.name, operator.level, results, len(cases), timed=timed, message=_message(results))
+        results, flags = time_cases(session, operator, results, budget)
+    return score_operator(
+        operator.name,
+        operator.level,
+        results,
+        len(cases),
+        timed=session.settings.timed,
+        flags=flags,
+        message=_message(results),
+    )
 
 
 def unbuilt_operator(suite: Suite, operator: Operator, message: str, excerpt: str, timed: bool) -> OperatorResult:

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from kernel_eval.errors import InternalError, SandboxIncomplete
 from kernel_eval.evaluation.budget import OperatorBudget
 from kernel_eval.evaluation.calls import call_of, plan_of
+from kernel_eval.evaluation.evidence import case_flags, operator_flags
 from kernel_eval.evaluation.known import KnownOutputs
 from kernel_eval.evaluation.session import Session, TimingStand
-from kernel_eval.guard import cpu_above_wall
 from kernel_eval.hap import cpu_limit
 from kernel_eval.model import (
     Case,
@@ -36,31 +36,35 @@ ATTEMPTS = 3
 
 def time_cases(
     session: Session, operator: Operator, results: Sequence[CaseResult], budget: OperatorBudget
-) -> list[CaseResult]:
-    """The results with times for those that were accepted. A failure while timed changes a case's verdict."""
+) -> tuple[list[CaseResult], list[Flag]]:
+    """The results with times for those that were accepted, and flags on the operator as a whole.
+
+    A failure while timed changes a case's verdict.
+    """
     cases = {(case.split, case.case_id): case for case in session.suite.cases_of(operator.name)}
     accepted = sum(result.accepted for result in results)
     done: list[CaseResult] = []
+    ratios: list[float] = []
     position = 0
     for result in results:
         if result.accepted:
             session.stop_if_asked()
             position += 1
-            result = _time_case(session, operator, cases[result.split, result.case_id], result, budget)
+            result = _time_case(session, operator, cases[result.split, result.case_id], result, budget, ratios)
             session.tell(CaseTimed(result, result.split, position, accepted))
         done.append(result)
-    return done
+    return done, operator_flags(operator, ratios)
 
 
 def _time_case(
-    session: Session, operator: Operator, case: Case, result: CaseResult, budget: OperatorBudget
+    session: Session, operator: Operator, case: Case, result: CaseResult, budget: OperatorBudget, ratios: list[float]
 ) -> CaseResult:
     if budget.exhausted:
         return replace(result, verdict=Verdict.TIMED_OUT, rule="budget", message=budget.exhausted)
     fault: Exception | None = None
     for _ in range(ATTEMPTS):
         try:
-            return _measured(session, operator, case, result, budget)
+            return _measured(session, operator, case, result, budget, ratios)
         except SandboxIncomplete:
             raise
         except (InternalError, OSError, MemoryError) as ours:
@@ -71,7 +75,7 @@ def _time_case(
 
 
 def _measured(
-    session: Session, operator: Operator, case: Case, result: CaseResult, budget: OperatorBudget
+    session: Session, operator: Operator, case: Case, result: CaseResult, budget: OperatorBudget, ratios: list[float]
 ) -> CaseResult:
     trial = measure_case(session, operator, case)
     budget.charge(trial.timing.candidate_s)
@@ -79,7 +83,8 @@ def _measured(
         if trial.timing.verdict is Verdict.TIMED_OUT:
             budget.count_time_out()
         return _failed(result, trial.timing)
-    flags = (*result.flags, *_flags(session, case, trial.timing))
+    ratios.append(trial.timing.short_ratio)
+    flags = (*result.flags, *case_flags(case, trial.timing, session.settings.threads))
     anchor = session.anchors.anchors.get(case.key) if session.anchors else None
     return replace(
         result,
@@ -155,26 +160,3 @@ def _failed(result: CaseResult, timing: Timing) -> CaseResult:
         comparison=timing.comparison,
         flags=(*result.flags, flag),
     )
-
-
-def _flags(session: Session, case: Case, timing: Timing) -> list[Flag]:
-    flags = []
-
-    def add(flag: FlagId, severity: Severity, message: str, evidence: dict[str, object]) -> None:
-        flags.append(Flag(flag, severity, case.operator, case.case_id, message, evidence))
-
-    if timing.nonlinear:
-        message = "a batch of half the length takes another time per call"
-        add(FlagId.BATCH_NONLINEAR, Severity.HOLD, message, {"short_us": timing.short_us, "us": timing.candidate_us})
-    if timing.unstable:
-        message = "the times of the processes lie far apart"
-        add(FlagId.UNSTABLE_TIMING, Severity.NOTE, message, {})
-    threads = session.settings.threads
-    excess = [
-        play for play in timing.plays if play.elapsed_ns and cpu_above_wall(play.cpu_ns, play.elapsed_ns, threads)
-    ]
-    if excess:
-        message = "more CPU time in a batch than its cores can give"
-        pairs = [[play.cpu_ns, play.elapsed_ns] for play in excess]
-        add(FlagId.CPU_ABOVE_WALL, Severity.REVIEW, message, {"cpu_ns_and_elapsed_ns": pairs, "cores": threads})
-    return flags

@@ -28,8 +28,8 @@ NARROW = 0.10
 """Measuring stops when both intervals are no wider than this share of their medians."""
 UNSTABLE = 0.50
 """An interval still wider than this after the usual pairs asks for more, and for a flag if they don't help."""
-NONLINEAR = 0.10
-"""A short batch whose time per call is further off than this is suspicious."""
+NONLINEAR = 0.25
+"""A short batch whose time per call is further off than this is looked at again."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +91,13 @@ class Timing:
         """Whether the candidate failed in a timed process."""
         return self.verdict is not Verdict.ACCEPTED
 
+    @property
+    def short_ratio(self) -> float:
+        """Time per call of the short batches over that of the long ones; 1.0 where there is none of either."""
+        if not self.short_us or not self.candidate_us:
+            return 1.0
+        return median(self.short_us) / median(self.candidate_us)
+
 
 @dataclass(frozen=True)
 class _Lane:
@@ -108,9 +115,9 @@ def measure(bench: Bench, subject: Subject) -> Timing:
     _round(bench, subject, timing, pairs=min(LEAST_PAIRS, bench.repeat), shorts=1)
     while not timing.failed and (pairs := _more_pairs(bench, subject, timing)):
         _round(bench, subject, timing, pairs, shorts=0)
-    if not timing.failed and _suspicious(timing):
+    if not timing.failed and timing.short_us and abs(timing.short_ratio - 1) > NONLINEAR:
         _round(bench, subject, timing, pairs=2, shorts=3)
-        timing.nonlinear = not timing.failed and _suspicious(timing)
+        timing.nonlinear = not timing.failed and _apart(timing)
     if not timing.failed:
         timing.candidate = measurement_of(timing.candidate_us, subject.plan.count, subject.seed)
         timing.baseline = measurement_of(timing.baseline_us, subject.plan.count, subject.seed)
@@ -131,13 +138,10 @@ def _narrow(timing: Timing, seed: int, width: float) -> bool:
     return narrow_enough(timing.candidate_us, seed, width) and narrow_enough(timing.baseline_us, seed, width)
 
 
-def _suspicious(timing: Timing) -> bool:
-    """Whether short batches differ by more than the bound, and by more than the long ones among themselves."""
-    if not timing.short_us:
-        return False
-    short, centre = median(timing.short_us), median(timing.candidate_us)
-    outside = short < min(timing.candidate_us) or short > max(timing.candidate_us)
-    return outside and abs(short - centre) > NONLINEAR * centre
+def _apart(timing: Timing) -> bool:
+    """Whether all short batches lie beyond all long ones by more than the bound: noise alone hardly does that."""
+    low, high = min(timing.candidate_us), max(timing.candidate_us)
+    return min(timing.short_us) > high * (1 + NONLINEAR) or max(timing.short_us) < low / (1 + NONLINEAR)
 
 
 def _round(bench: Bench, subject: Subject, timing: Timing, pairs: int, shorts: int) -> None:

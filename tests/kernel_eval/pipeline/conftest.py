@@ -22,6 +22,7 @@ PEAKS = CpuPeaks(
     cores=2,
     threads=2,
     memory_bytes_per_s=40e9,
+    fill_bytes_per_s=40e9,
     cache_bytes=32 << 20,
     cache_bytes_per_s=120e9,
     near=(CacheLevel(2, 1 << 20, 200e9),),
@@ -44,6 +45,17 @@ def golden_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def judge(tmp_path: Path, whole_suite: Suite, golden_cache: Path) -> Judge:
     """Judge a source text on some cases; keyword arguments change settings."""
+    return judge_in(tmp_path, whole_suite, golden_cache)
+
+
+@pytest.fixture(scope="module")
+def module_judge(tmp_path_factory: pytest.TempPathFactory, whole_suite: Suite, golden_cache: Path) -> Judge:
+    """The same, for one report that several tests look at."""
+    return judge_in(tmp_path_factory.mktemp("evaluation"), whole_suite, golden_cache)
+
+
+def judge_in(place: Path, whole_suite: Suite, golden_cache: Path) -> Judge:
+    """A judge that works below the empty folder `place`, for one evaluation."""
 
     def run(
         source: str,
@@ -53,10 +65,10 @@ def judge(tmp_path: Path, whole_suite: Suite, golden_cache: Path) -> Judge:
         build: str | None = None,
         **changes: object,
     ) -> Report:
-        folder = tmp_path / "source"
+        folder = place / "source"
         write_candidate(folder, source, **({} if build is None else {"build": build}))
         suite = whole_suite.select(operators=frozenset(operators), case_ids=frozenset(case_ids))
-        settings = Settings(work_dir=tmp_path / "work", cache_dir=golden_cache, timed=False)
+        settings = Settings(work_dir=place / "work", cache_dir=golden_cache, timed=False)
         settings.work_dir.mkdir()
         listen = (events if events is not None else []).append
         return evaluate(Candidate(folder), suite, replace(settings, **changes), listen, peaks=PEAKS)

@@ -12,6 +12,7 @@ from kernel_eval.model import (
     OperatorFinished,
     OperatorStarted,
     Report,
+    Suite,
     Verdict,
 )
 from tests.factories.candidates import RIGHT
@@ -19,31 +20,81 @@ from tests.kernel_eval.pipeline.conftest import Judge
 
 pytestmark = pytest.mark.sandbox
 
-ON_SECOND = """
-_exp = exp
+FAULTS: dict[int, tuple[str, Verdict, str]] = {
+    2: ("answer = answer * 1.5 + 1", Verdict.WRONG_VALUES, ""),
+    3: ("answer = answer.double()", Verdict.WRONG_STRUCTURE, "float64"),
+    4: ("answer = answer.unsqueeze(0)", Verdict.WRONG_STRUCTURE, "shape"),
+    5: ("answer = [answer]", Verdict.WRONG_STRUCTURE, "list"),
+    6: ("answer = None", Verdict.WRONG_STRUCTURE, ""),
+    8: ("raise ArithmeticError('no luck today')", Verdict.CRASHED, "no luck today"),
+    9: ("import os; os.kill(os.getpid(), 11)", Verdict.CRASHED, "SIGSEGV"),
+    10: ("import os; os._exit(0)", Verdict.CRASHED, "exit code 0"),
+    11: ("answer = torch.full_like(x, 0.5)", Verdict.WRONG_VALUES, ""),
+    12: ("answer = [torch.ones(1 << 28) for _ in range(64)][0]", Verdict.OUT_OF_MEMORY, ""),
+    14: ("import time; time.sleep(600)", Verdict.TIMED_OUT, ""),
+}
+"""By case: what the candidate does there, what the judge must say, a word that its message must have."""
+HONEST = (1, 7, 13, 15)
 
 
-def exp(x, base=-1.0, scale=1.0, shift=0.0):
-    answer = _exp(x, base, scale, shift)
-    if tuple(x.shape) == SHAPE:
-        {fault}
-    return answer
-"""
+def verdicts(report: Report, operator: str = "exp") -> dict[int, Verdict]:
+    return {case.case_id: case.verdict for o in report.operators if o.operator == operator for case in o.cases}
 
 
-def verdicts(report: Report) -> list[Verdict]:
-    return [case.verdict for operator in report.operators for case in operator.cases]
+def faulty(suite: Suite) -> str:
+    """A candidate with every fault of the table, told apart by the cases' shapes."""
+    shapes = {case.case_id: case.shapes[0] for case in suite.cases_of("exp")}
+    assert len(set(shapes.values())) == len(shapes)
+    lines = [RIGHT, "_exp = exp", "def exp(x, base=-1.0, scale=1.0, shift=0.0):"]
+    lines.append("    answer = _exp(x, base, scale, shift)")
+    for case_id, (fault, _, _) in FAULTS.items():
+        lines.append(f"    if tuple(x.shape) == {shapes[case_id]}:")
+        lines.append(f"        {fault}")
+    return "\n".join([*lines, "    return answer\n"])
 
 
-def faulty_on_second(fault: str, whole_suite) -> str:
-    case = next(case for case in whole_suite.cases_of("exp") if case.case_id == 2)
-    return RIGHT + f"\nSHAPE = {case.shapes[0]}\n" + ON_SECOND.format(fault=fault)
+@pytest.fixture(scope="module")
+def faulty_report(module_judge: Judge, whole_suite: Suite) -> Report:
+    case_ids = tuple(sorted((*FAULTS, *HONEST)))
+    return module_judge(faulty(whole_suite), operators=("exp", "gelu"), case_ids=case_ids)
+
+
+@pytest.mark.parametrize("case_id", sorted(FAULTS))
+def test_a_fault_gets_its_own_verdict(faulty_report: Report, case_id: int) -> None:
+    (operator, _) = faulty_report.operators
+    (result,) = [case for case in operator.cases if case.case_id == case_id]
+    fault, verdict, said = FAULTS[case_id]
+    assert result.verdict is verdict, (fault, result)
+    assert said in result.message
+
+
+def test_the_cases_beside_the_faults_are_accepted(faulty_report: Report) -> None:
+    found = verdicts(faulty_report)
+    assert [found[case_id] for case_id in HONEST] == [Verdict.ACCEPTED] * len(HONEST)
+    (operator, _) = faulty_report.operators
+    assert operator.compile_points == 20.0
+    assert operator.correct_points == pytest.approx(30.0 * len(HONEST) / len(found))
+    assert not operator.solved
+
+
+def test_a_missing_operator_fails_by_name_and_leaves_the_others_alone(faulty_report: Report) -> None:
+    (_, gelu) = faulty_report.operators
+    assert set(verdicts(faulty_report, "gelu").values()) == {Verdict.LOAD_FAILED}
+    assert "gelu" in gelu.message
+    assert (gelu.compile_points, gelu.correct_points) == (0.0, 0.0)
+
+
+def test_a_constant_output_is_no_attempt(faulty_report: Report) -> None:
+    (operator, _) = faulty_report.operators
+    attempts = {case.case_id: case.attempted for case in operator.cases}
+    assert attempts[11] is False
+    assert attempts[1] is True
 
 
 def test_right_answers_are_accepted_and_told_event_by_event(judge: Judge) -> None:
     events: list[Event] = []
     report = judge(RIGHT, events=events)
-    assert verdicts(report) == [Verdict.ACCEPTED] * 3
+    assert set(verdicts(report).values()) == {Verdict.ACCEPTED}
     assert report.verdict is Verdict.ACCEPTED
     assert report.trusted
     assert [type(event) for event in events] == [
@@ -54,61 +105,22 @@ def test_right_answers_are_accepted_and_told_event_by_event(judge: Judge) -> Non
     assert operator.solved
 
 
-@pytest.mark.parametrize(
-    ("fault", "verdict", "said"),
-    [
-        ("answer = answer * 1.5 + 1", Verdict.WRONG_VALUES, ""),
-        ("answer = answer.double()", Verdict.WRONG_STRUCTURE, "float64"),
-        ("answer = answer.unsqueeze(0)", Verdict.WRONG_STRUCTURE, "shape"),
-        ("answer = [answer]", Verdict.WRONG_STRUCTURE, "list"),
-        ("answer = None", Verdict.WRONG_STRUCTURE, ""),
-        ("raise ArithmeticError('no luck today')", Verdict.CRASHED, "no luck today"),
-        ("import os; os.kill(os.getpid(), 11)", Verdict.CRASHED, "SIGSEGV"),
-        ("import os; os._exit(0)", Verdict.CRASHED, "exit code 0"),
-        ("answer = torch.full_like(x, 0.5)", Verdict.WRONG_VALUES, ""),
-    ],
-)
-def test_a_fault_on_one_case_costs_that_case_alone(
-    fault: str, verdict: Verdict, said: str, judge: Judge, whole_suite
-) -> None:
-    report = judge(faulty_on_second(fault, whole_suite))
-    assert verdicts(report) == [Verdict.ACCEPTED, verdict, Verdict.ACCEPTED]
-    (operator,) = report.operators
-    assert said in operator.cases[1].message
-    assert operator.correct_points == pytest.approx(20.0)
-    assert not operator.solved
-    assert report.verdict is verdict
-
-
-def test_a_case_that_takes_too_much_memory_is_alone_in_failing(judge: Judge, whole_suite) -> None:
-    report = judge(faulty_on_second("answer = [torch.ones(1 << 28) for _ in range(64)][0]", whole_suite))
-    assert verdicts(report) == [Verdict.ACCEPTED, Verdict.OUT_OF_MEMORY, Verdict.ACCEPTED]
-
-
 def test_a_hanging_operator_ends_at_its_budget_and_the_rest_is_not_run(judge: Judge) -> None:
     report = judge("import time\n\n\ndef exp(x, **rest):\n    time.sleep(600)\n", op_timeout_s=1.5)
-    assert verdicts(report) == [Verdict.TIMED_OUT] * 3
+    assert list(verdicts(report).values()) == [Verdict.TIMED_OUT] * 3
     assert [case.rule for case in report.operators[0].cases][1:] == ["budget", "budget"]
 
 
 def test_a_package_that_does_not_import_fails_every_case_by_name(judge: Judge) -> None:
     report = judge("import no_such_module_anywhere\n")
-    assert verdicts(report) == [Verdict.LOAD_FAILED] * 3
+    assert list(verdicts(report).values()) == [Verdict.LOAD_FAILED] * 3
     assert "no_such_module_anywhere" in report.operators[0].message
     assert report.operators[0].compile_points == 0.0
 
 
-def test_a_missing_operator_leaves_the_others_alone(judge: Judge) -> None:
-    report = judge(RIGHT, operators=("exp", "gelu"))
-    by_name = {operator.operator: operator for operator in report.operators}
-    assert by_name["exp"].verdict is Verdict.ACCEPTED
-    assert by_name["gelu"].verdict is Verdict.LOAD_FAILED
-    assert "gelu" in by_name["gelu"].message
-
-
 def test_a_build_that_fails_keeps_the_number_of_cases_and_its_log(judge: Judge) -> None:
     report = judge(RIGHT, build="echo cannot find the compiler; exit 7\n")
-    assert verdicts(report) == [Verdict.BUILD_FAILED] * 3
+    assert list(verdicts(report).values()) == [Verdict.BUILD_FAILED] * 3
     assert "cannot find the compiler" in report.build_log
     assert report.operators[0].compile_points == 0.0
     assert report.message
@@ -117,4 +129,4 @@ def test_a_build_that_fails_keeps_the_number_of_cases_and_its_log(judge: Judge) 
 def test_without_a_sandbox_the_report_says_that_it_is_not_to_be_trusted(judge: Judge) -> None:
     report = judge(RIGHT, sandboxed=False)
     assert not report.trusted
-    assert verdicts(report) == [Verdict.ACCEPTED] * 3
+    assert set(verdicts(report).values()) == {Verdict.ACCEPTED}
