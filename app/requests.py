@@ -7,10 +7,19 @@ from secrets import token_hex
 
 import structlog
 from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.errors import PortalError, problem_response
 
 REQUEST_ID = "x-request-id"
 _log = structlog.get_logger(__name__)
+
+
+class BadAddress(PortalError):
+    """The address can be nobody's."""
+
+    status, slug, title = 400, "bad-address", "Bad address"
 
 
 class RequestLog:
@@ -33,9 +42,17 @@ class RequestLog:
                 MutableHeaders(scope=message)[REQUEST_ID] = request_id
             await send(message)
 
+        refused = _refusal(scope)
         with structlog.contextvars.bound_contextvars(request_id=request_id):
             try:
-                await self.app(scope, receive, note)
+                await (refused or self.app)(scope, receive, note)
             finally:
                 elapsed_ms = round((time.perf_counter() - begun) * 1000, 1)
                 _log.info("request", method=scope["method"], path=scope["path"], status=status, ms=elapsed_ms)
+
+
+def _refusal(scope: Scope) -> ASGIApp | None:
+    """An answer to an address that holds a NUL character, which no name of anything can have."""
+    if "\0" not in scope["path"] and b"%00" not in scope["query_string"]:
+        return None
+    return problem_response(Request(scope), BadAddress("The address holds a NUL character. Leave it out."))

@@ -8,12 +8,26 @@ from sqlalchemy import Row, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
-from app.models import Entry, User
+from app.models import Board, Entry, Run, StandingEvent, Submission, Suite, User
 
 
 def with_users(session: Session, entry_ids: Iterable[int]) -> list[Row[Entry, str]]:
     """The entries with their users' names."""
     query = select(Entry, User.name).join(User, User.id == Entry.user_id).where(Entry.id.in_(list(entry_ids)))
+    return list(session.execute(query))
+
+
+def history(session: Session, entry_id: int) -> list[Row[StandingEvent, str, str, str, int]]:
+    """Changes of the entry's standings, oldest first: with board, suite version, submission and run number."""
+    query = (
+        select(StandingEvent, Board.slug, Suite.version, Submission.public_id, Run.number)
+        .join(Board, Board.id == StandingEvent.board_id)
+        .join(Suite, Suite.id == Board.suite_id)
+        .join(Run, Run.id == StandingEvent.run_id)
+        .join(Submission, Submission.id == Run.submission_id)
+        .where(StandingEvent.entry_id == entry_id)
+        .order_by(StandingEvent.id)
+    )
     return list(session.execute(query))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from pydantic import BaseModel
 
 
@@ -17,3 +19,26 @@ class EntryView(BaseModel):
     dsl: str
     link: str
     note: str
+
+
+class HistoryEntry(BaseModel):
+    """One change of what an entry has on a board; `score` None took the operator off it.
+
+    Scores of different suite versions are not comparable.
+    """
+
+    at: datetime
+    board: str
+    suite_version: str
+    operator: str
+    score: float | None
+    noise: float
+    result: str
+    reason: str
+
+
+class HistoryView(BaseModel):
+    """An entry's history, oldest first."""
+
+    entry: EntryView
+    changes: list[HistoryEntry]

@@ -8,8 +8,10 @@ from sqlalchemy.orm import Session
 
 from app.entries import repository
 from app.entries.errors import EntryNotFound
-from app.entries.schemas import EntryView
+from app.entries.schemas import EntryView, HistoryEntry, HistoryView
 from app.models import Entry
+from app.runs.coarse import shown_score
+from app.runs.ids import result_id
 
 
 def entry_for(
@@ -31,6 +33,27 @@ def entry_view(session: Session, entry_id: int) -> EntryView:
     if entry_id not in found:
         raise EntryNotFound(f"There is no entry {entry_id}.")
     return found[entry_id]
+
+
+def history_view(session: Session, entry_id: int) -> HistoryView:
+    """Every change of what the entry has on boards, oldest first; raises `EntryNotFound`."""
+    entry = entry_view(session, entry_id)
+    return HistoryView(
+        entry=entry,
+        changes=[
+            HistoryEntry(
+                at=event.at,
+                board=board,
+                suite_version=suite_version,
+                operator=event.operator,
+                score=shown_score(event.score),
+                noise=round(event.noise, 1),
+                result=result_id(public_id, number),
+                reason=event.reason,
+            )
+            for event, board, suite_version, public_id, number in repository.history(session, entry_id)
+        ],
+    )
 
 
 def _view(entry: Entry, user: str) -> EntryView:

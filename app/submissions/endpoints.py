@@ -19,6 +19,8 @@ from app.submissions.stream import Watch, event_stream, settled_view
 
 router = APIRouter(prefix="/submissions", tags=["submissions"])
 
+MAX_ID = 2**63 - 1
+MAX_ID_DIGITS = 18
 _FORM_SCHEMA = SubmissionForm.model_json_schema(ref_template="#/components/schemas/{model}")
 _FORM_FIELDS = {"file": {"type": "string", "format": "binary", "description": "The archive."}}
 
@@ -56,7 +58,7 @@ def list_submissions(
     request: Request,
     reader: Anyone,
     board: str | None = None,
-    cursor: Annotated[int | None, Query(ge=1)] = None,
+    cursor: Annotated[int | None, Query(ge=1, le=MAX_ID)] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> SubmissionList:
     """Submissions, latest first; one's own private ones only for oneself."""
@@ -86,7 +88,7 @@ async def get_events(
     """Everything that happens to a submission, as server-sent events, until it is settled."""
     portal = portal_of(request)
     row_id = await run_in_threadpool(_row_id, portal, submission, reader)
-    after = int(last_event_id) if last_event_id and last_event_id.isdigit() else 0
+    after = _event_id(last_event_id)
     stream = event_stream(Watch(portal, submission, row_id, _reader_id(reader), after))
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
@@ -108,6 +110,11 @@ def cancel_submission(request: Request, submission: str, who: SignedIn) -> Submi
     with portal.database.session() as session:
         service.cancel(session, submission, who.user_id, datetime.now(UTC))
     return _view(portal, submission, who)
+
+
+def _event_id(text: str | None) -> int:
+    """The id that a reader who comes back names; 0, so everything, for anything else."""
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) <= MAX_ID_DIGITS else 0
 
 
 def _view(portal: Portal, public_id: str, who: Principal) -> SubmissionView:

@@ -184,7 +184,11 @@ def test_health_and_entries(full: Stage) -> None:
     assert full.http.get("/healthz").json()["status"] == "ok"
     entry = get(full, f"/boards/{BOARD}/standings")["rows"][0]["entry"]
     assert get(full, f"/entries/{entry['id']}") == entry
-    assert full.http.get(f"{API}/entries/999999").status_code == 404
+    history = get(full, f"/entries/{entry['id']}/history")
+    assert len(history["changes"]) == 8
+    assert {change["reason"] for change in history["changes"]} == {"first score"}
+    for path in ("999999", "999999/history", "99999999999999999999"):
+        assert full.http.get(f"{API}/entries/{path}").status_code in {404, 422}
 
 
 def everything_told(stage: Stage) -> str:

@@ -216,3 +216,37 @@ def test_what_is_not_there_is_a_problem_document(stage: Stage, path: str) -> Non
     assert answer.headers["content-type"] == "application/problem+json"
     assert answer.json()["instance"] == path
     assert answer.headers["x-request-id"]
+
+
+STRANGE = [
+    "/boards/%00",
+    "/boards?x=%00",
+    "/submissions/%00",
+    "/operators/a%00b",
+    "/submissions?cursor=99999999999999999999",
+]
+STRANGE += [
+    "/submissions?cursor=-1",
+    "/submissions?limit=0",
+    "/results/%F0%9F%98%80",
+    "/boards/%ff",
+    "/submissions/x?wait=nan",
+]
+STRANGE += [f"/boards/{BOARD}/standings?as_of=9999-12-31T23:59:59Z", f"/boards/{BOARD}/standings?as_of=yesterday"]
+STRANGE += [f"/boards/{BOARD}/standings?cursor=W10", "/boards/" + "x" * 5000, "/submissions?board=%27%3B--"]
+
+
+@pytest.mark.parametrize("path", STRANGE)
+def test_no_address_is_a_fault_of_ours(stage: Stage, path: str) -> None:
+    answer = stage.http.get(f"/api/v1{path}")
+    assert answer.status_code < 500, answer.text
+    if answer.status_code >= 400:
+        assert answer.headers["content-type"] == "application/problem+json"
+
+
+def test_strange_event_ids_begin_at_the_beginning(stage: Stage) -> None:
+    own = stage.submit().json()["id"]
+    stage.http.post(f"/api/v1/submissions/{own}/cancel", headers=stage.headers())
+    for text in ("-1", "x", "9" * 40, "1.5"):
+        answer = stage.http.get(f"/api/v1/submissions/{own}/events", headers={"Last-Event-ID": text})
+        assert "event: received" in answer.text
