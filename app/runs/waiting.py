@@ -6,15 +6,15 @@ import heapq
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from sqlalchemy.orm import Session
 
 from app.models import Run, Submission, Visibility
 from app.runs import repository
 from app.runs.schemas import HardwareQueue, QueuedRun, QueueView, WaitView
+from app.workers.service import ALIVE_FOR
 
-WORKER_ALIVE_FOR = timedelta(seconds=60)
 NO_WORKER = "No worker for this hardware is up; the run starts as soon as one is."
 NO_DURATIONS = "No run has finished on this hardware yet, so there is no estimate."
 
@@ -80,7 +80,7 @@ def _figures(session: Session, hardware: str, now: datetime) -> QueueFigures:
     return QueueFigures(
         durations_s=repository.recent_durations_s(session, hardware),
         running_for_s=[(now - started).total_seconds() for started in running],
-        workers=repository.workers_up(session, hardware, now - WORKER_ALIVE_FOR),
+        workers=repository.workers_up(session, hardware, now - ALIVE_FOR),
     )
 
 
