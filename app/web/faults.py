@@ -51,15 +51,34 @@ ARCHIVE_RULES: Final[Mapping[str, str]] = {
 }
 
 
+FORM_MESSAGES: Final[Mapping[str, tuple[str, str]]] = {
+    "a ranked submission is public; send mode=practice to keep it private": (
+        N_("A ranked submission is public. Choose practice to keep it private."),
+        "visibility",
+    ),
+    "String should have at most 80 characters": (N_("At most 80 characters."), ""),
+    "String should have at most 2000 characters": (N_("At most 2000 characters."), ""),
+    "is missing; send the archive in this field": (N_("Choose an archive."), "file"),
+}
+"""What services say of a field, in the words of the form, with the field where the service names none."""
+VALUE_ERROR: Final = "Value error, "
+
+
 def form_fault(fault: Fault, fields: Mapping[str, str], _: Gettext) -> FormFault:
     """A service's fault for a form whose `fields` map the fault's place to its label.
 
     Where the reader's language has a sentence for the rule, it comes first and
     the exact message stays behind it.
     """
-    rule = ARCHIVE_RULES.get(fault.rule)
-    translated = _(rule) if rule else ""
-    message = fault.message if not rule or translated == rule else f"{translated} ({fault.message})"
-    field = "file" if rule else fault.where if fault.where in fields else ""
-    where = fields.get(fault.where, fault.where)
-    return FormFault(fault.rule if rule else "", where, message, field)
+    if fault.rule in ARCHIVE_RULES:
+        return FormFault(fault.rule, fault.where, _archive_message(fault, _), "file")
+    said = fault.message.removeprefix(VALUE_ERROR)
+    message, field = FORM_MESSAGES.get(said, (said, ""))
+    field = fault.where if fault.where in fields else field
+    return FormFault("", fields.get(field, fault.where), _(message), field)
+
+
+def _archive_message(fault: Fault, _: Gettext) -> str:
+    rule = ARCHIVE_RULES[fault.rule]
+    translated = _(rule)
+    return fault.message if translated == rule else f"{translated} ({fault.message})"

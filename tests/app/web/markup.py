@@ -12,12 +12,13 @@ ADDRESSES = ("href", "src", "action", "srcset", "poster", "formaction", "data-li
 
 @dataclass
 class Element:
-    """An element with its attributes and the text below it."""
+    """An element with its attributes and its text; tags and classes of what it stands in."""
 
     tag: str
     attributes: dict[str, str]
     text: str = ""
     inside: tuple[str, ...] = ()
+    below: frozenset[str] = frozenset()
 
 
 @dataclass
@@ -39,7 +40,8 @@ class Page(HTMLParser):
         names = [name for name, _ in attrs]
         self.faults += [f"<{tag}> has {name} twice" for name in names if names.count(name) > 1]
         inside = tuple(element.tag for element in self._open)
-        element = Element(tag, {name: value or "" for name, value in attrs}, inside=inside)
+        below = frozenset(name for element in self._open for name in element.attributes.get("class", "").split())
+        element = Element(tag, {name: value or "" for name, value in attrs}, inside=inside, below=below)
         self.elements.append(element)
         if tag not in VOID:
             self._open.append(element)

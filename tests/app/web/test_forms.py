@@ -54,7 +54,7 @@ def test_all_faults_stand_above_the_form_and_the_fields_keep_what_was_sent(submi
     text = " ".join(fault_lines(answer))
     for rule in ("SUB-009", "SUB-010"):
         assert rule in text
-    assert "Agent" in text
+    assert "Agent: At most 80 characters." in text
     page = Page(answer.text)
     values = {
         e.attributes["name"]: e.attributes.get("value")
@@ -79,7 +79,9 @@ def test_no_file_at_all_is_a_named_fault(submitter: httpx.Client) -> None:
     data = {"board": (None, BOARD), "csrf_token": (None, csrf(submitter))}
     answer = submitter.post("/submit", files=data)
     assert answer.status_code == 422
-    assert "Archive" in " ".join(fault_lines(answer))
+    assert "Archive: Choose an archive." in " ".join(fault_lines(answer))
+    private = hand_in(submitter, GOOD_ARCHIVE, visibility="private")
+    assert "Who may see it: A ranked submission is public." in " ".join(fault_lines(private))
 
 
 def test_a_file_that_is_too_large_is_refused_on_the_form(submitter: httpx.Client) -> None:
