@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -114,7 +115,10 @@ class RunBox:
             self._met = self._spare = None
 
     def _limits(self) -> BoxLimits:
-        return BoxLimits(self._memory_bytes, PROCESSES, FILE_BYTES)
+        """What a case may use: fewer cores than the host has are enforced, all of them need no limit."""
+        threads = self._settings.threads
+        cores = threads if threads < (os.cpu_count() or threads) else 0
+        return BoxLimits(self._memory_bytes, PROCESSES, FILE_BYTES, cores=cores)
 
     def _command(self, start: Path, package: Path, arena: Path) -> list[str]:
         document = {
@@ -132,7 +136,7 @@ class RunBox:
         open_up(self._package_dir)
         binds = (*_code_binds(home), Bind(self._package_dir.resolve(), package), Bind(arena.resolve(), library))
         policy = run_policy(self._limits(), self._settings.threads, binds, passive_threads=self._passive_threads)
-        self._job = Job()
+        self._job = Job(cores=self._limits().cores > 0)
         self._stack.callback(self._job.close)
         self._zygote_leaf = self._job.leaf("zyg", BoxLimits(policy.zygote_memory_bytes, PROCESSES, FILE_BYTES))
         plan = self._plan(policy, self._zygote_leaf)
@@ -232,13 +236,14 @@ class RunBox:
     def _assignment(self, call: CallSpec, pool: Pool, order: Sequence[int], warmup: int, *, single: bool) -> Assignment:
         layout = pool.layout.for_call(call)
         calls = checked_order(layout, order)
-        touched = [*calls, layout.warmup_index] if warmup else calls
+        places = [pool.place(index) for index in calls]
+        touched = [*places, layout.warmup_index] if warmup else places
         inputs, outputs = layout.window(layout.inputs, touched), layout.window(layout.outputs, touched)
         fresh = pool.fresh_outputs(calls[0]) if single else None
         address = ADDRESS_SPACE_BYTES + self._memory_bytes + inputs.length + outputs.length
         content = plan_content(
             layout,
-            calls,
+            places,
             warmup,
             (inputs, outputs),
             0 if fresh else outputs.start,

@@ -24,7 +24,7 @@ from kernel_eval.runner.zygote_link import Forked
 
 AFTERWARDS_S = 30.0
 """What looking at results and copying them may take after "done", where time does not count."""
-ENDING_S = 2.0
+ENDING_S = 10.0
 SAID = {
     Kind.LOAD_FAILED: PlayStatus.LOAD_FAILED,
     Kind.RAISED: PlayStatus.RAISED,
@@ -86,7 +86,7 @@ class CaseChild:
         if isinstance(heard.content, Message) and heard.content.kind is Kind.READY:
             if self._process.stop():
                 return None
-            return self._ended() if self._process.ended(0) else Play(PlayStatus.TAMPERED, detail="it cannot be stopped")
+            return self._ended()
         return self._outcome(heard, self._deadline_ns, f"while preparing, within {self._prepare_limit_s:g} s")
 
     def run(self, limit_s: float) -> Play:
@@ -136,11 +136,12 @@ class CaseChild:
 
     def _fetch(self, count: int, elapsed_ns: int, cpu_ns: int) -> Play:
         """Bring results that lie elsewhere into their slots, out of the stopped process."""
-        claims = declared(self._assigned.layout.call.results)
-        if count and not self._process.stop():
-            return Play(PlayStatus.TAMPERED, detail="it ended or cannot be stopped after it said that it was done")
+        if count <= 0:
+            self._process.condemn()  # first of all: whatever it still computes comes too late
+        elif not self._process.stop():
+            return Play(PlayStatus.TAMPERED, detail="it ended after it had said that it was done")
         fetched = []
-        for row, position, address in self._assigned.plan.places(count):
+        for row, position, address in self._assigned.plan.places(max(count, 0)):
             if not (0 <= row < len(self._assigned.order) and 0 <= position < len(self._assigned.layout.outputs.flat)):
                 return Play(PlayStatus.TAMPERED, detail="it names a result that does not exist")
             content = self._process.fetch(address, self._assigned.layout.outputs.flat[position].spec.size_bytes)
@@ -151,6 +152,7 @@ class CaseChild:
         for index, position, content in fetched:
             with self._assigned.pool.slot(index, position) as slot:
                 slot[:] = content
+        claims = declared(self._assigned.layout.call.results)
         return Play(PlayStatus.OK, elapsed_ns, claims, cpu_ns=cpu_ns, copied=max(count, 0))
 
     def _afterwards(self, elapsed_ns: int, cpu_ns: int) -> Play:

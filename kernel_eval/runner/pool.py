@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+import random
 
 import torch
 
@@ -23,6 +24,9 @@ class Pool:
     a timed case is filled after its children stand prepared and stopped: then no
     child has ever seen the values before its clock runs.
 
+    Which memory a buffer gets is drawn anew by every `lay_out`, so neither an address nor
+    a plan tells a child which index a buffer has, and thus which outputs will be checked.
+
     Input memory is sealed against shrinking, growing and writing by anybody but the
     judge's own mapping; output memory against shrinking and growing. Not thread-safe.
     """
@@ -36,6 +40,7 @@ class Pool:
         self._inputs = MemoryFile("inputs", size, read_only_outside=True)
         self._outputs = MemoryFile("outputs", size, read_only_outside=False)
         self._layout: Layout | None = None
+        self._places: list[int] = []
         self._dirty = True
         self._sealed: dict[int, tuple[mmap.mmap, int]] = {}
 
@@ -60,6 +65,7 @@ class Pool:
         """Arrange `count` buffers and the warm-up buffer (zeroed) for calls of this shape; poison all outputs."""
         layout = lay_out(call, count)
         self._layout, self._sealed = layout, {}
+        self._places = random.SystemRandom().sample(range(count), count)
         self._inputs = _large_enough(self._inputs, layout.size_bytes(layout.inputs), "inputs", read_only_outside=True)
         self._outputs = _large_enough(
             self._outputs, layout.size_bytes(layout.outputs), "outputs", read_only_outside=False
@@ -69,18 +75,19 @@ class Pool:
         self._dirty = True
         self.poison()
 
-    def _place(self, index: int) -> int:
+    def place(self, index: int) -> int:
+        """Position in memory of buffer `index`. Raises `IndexError`."""
         if not 0 <= index < self.layout.count:
             raise IndexError(f"buffer {index} is not one of {self.layout.count}")
-        return index
+        return self._places[index]
 
-    def _input_views(self, index: int) -> list[torch.Tensor]:
-        start = index * self.layout.inputs.stride
+    def _input_views(self, place: int) -> list[torch.Tensor]:
+        start = place * self.layout.inputs.stride
         return [self._inputs.tensor(placed.spec, start + placed.offset) for placed in self.layout.inputs.flat]
 
     def inputs(self, index: int) -> list[torch.Tensor]:
         """Writable views of buffer `index`'s inputs, flat in argument order."""
-        return self._input_views(self._place(index))
+        return self._input_views(self.place(index))
 
     def input_columns(self) -> list[torch.Tensor]:
         """One writable view per input tensor over all buffers, shape (count, elements), in argument order."""
@@ -94,7 +101,7 @@ class Pool:
     def outputs(self, index: int) -> list[list[torch.Tensor]]:
         """Views of buffer `index`'s results, one list per declared output. Read only after the child is dead."""
         side = self.layout.outputs
-        memory, start = self._sealed.get(self._place(index), (self._outputs.map, index * side.stride))
+        memory, start = self._sealed.get(index, (self._outputs.map, self.place(index) * side.stride))
         return [[view(memory, placed.spec, start + placed.offset) for placed in group] for group in side.groups]
 
     def poison(self) -> None:
@@ -110,19 +117,19 @@ class Pool:
 
     def fresh_outputs(self, index: int) -> tuple[SealedOnce, Window] | None:
         """A new output file for one play on buffer `index` and what it stands for; None where outputs are large."""
-        window = self.layout.window(self.layout.outputs, [self._place(index)])
+        window = self.layout.window(self.layout.outputs, [self.place(index)])
         if window.length >= SEALED_BELOW_BYTES:
             return None
         return SealedOnce(window.length), window
 
     def keep_sealed(self, index: int, memory: mmap.mmap, window: Window) -> None:
         """From now on `outputs(index)` reads a sealed file that stands for `window`."""
-        self._sealed[index] = (memory, index * self.layout.outputs.stride - window.start)
+        self._sealed[index] = (memory, self.place(index) * self.layout.outputs.stride - window.start)
 
     def slot(self, index: int, position: int) -> memoryview:
         """The bytes of one result's slot, for the judge to write a result into that did not lie there."""
         placed = self.layout.outputs.flat[position]
-        start = self._place(index) * self.layout.outputs.stride + placed.offset
+        start = self.place(index) * self.layout.outputs.stride + placed.offset
         return memoryview(self._outputs.map)[start : start + placed.spec.size_bytes]
 
     def close(self) -> None:

@@ -13,7 +13,7 @@ from kernel_eval.errors import InternalError
 from kernel_eval.sandbox.cgroup import Leaf
 
 KILL_S = 15.0
-STOP_S = 2.0
+STOP_S = 15.0
 STOPPED = frozenset("tT")
 MOST_ADDRESS = (1 << 64) - 1
 
@@ -41,13 +41,18 @@ class CaseProcess:
         return {(thread / "stat").read_text().rpartition(")")[2].split()[0] for thread in threads}
 
     def stop(self) -> bool:
-        """Stop it and make sure that every thread stands; False where it is dead or does not stand in time."""
+        """Stop it and make sure that every thread stands; False where it is dead.
+
+        No process can refuse to stop, so one that does not is our fault: `InternalError`.
+        """
         deadline = time.monotonic() + STOP_S
         try:
             self._signal(signal.SIGSTOP)
             while not self._states() <= STOPPED:
-                if time.monotonic() > deadline:
+                if self.ended(0):
                     return False
+                if time.monotonic() > deadline:
+                    raise InternalError(f"process {self.pid} of a case does not stop within {STOP_S:g} s")
                 time.sleep(0.0002)
         except OSError:
             return False

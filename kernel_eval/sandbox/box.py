@@ -82,7 +82,7 @@ def run_command(
     """
     uid, log, started = fresh_uid(), CappedLog(log_cap_bytes), time.monotonic()
     with contextlib.ExitStack() as stack:
-        job = Job()
+        job = Job(cores=policy.limits.cores > 0)
         stack.callback(job.close)
         leaf = job.leaf("build", policy.limits)
         own = make_tmpfs(policy.tmpfs)

@@ -147,8 +147,10 @@ class Leaf:
 class Job:
     """The group of one box. `leaf` makes groups in it; `close` kills and removes everything."""
 
-    def __init__(self, hierarchy: Hierarchy | None = None) -> None:
-        self.hierarchy = hierarchy or find_hierarchy()
+    def __init__(self, hierarchy: Hierarchy | None = None, *, cores: bool = True) -> None:
+        """`cores` False spares the controller of cores, where no leaf limits them."""
+        found = hierarchy or find_hierarchy()
+        self.hierarchy = found if cores else found.without("cpu")
         pid = os.getpid()
         self.name = f"{PREFIX}-{_namespace()}-{pid}-{_start_time(pid)}-{secrets.token_hex(4)}"
         self._count = itertools.count()

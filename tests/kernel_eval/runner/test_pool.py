@@ -85,6 +85,17 @@ def test_a_larger_case_replaces_the_memory() -> None:
     pool.close()
 
 
+def test_places_in_memory_are_drawn_anew_for_every_layout(pool: Pool) -> None:
+    """A child that knew them could tell which of its calls are checked."""
+    drawn = set()
+    for _ in range(20):
+        pool.lay_out(call_of("f"), 8)
+        places = tuple(pool.place(index) for index in range(8))
+        assert sorted(places) == list(range(8))
+        drawn.add(places)
+    assert len(drawn) > 15
+
+
 @pytest.mark.parametrize("index", [-1, 2, 3])
 def test_buffers_that_do_not_exist_are_refused(pool: Pool, index: int) -> None:
     pool.lay_out(call_of("f"), 2)

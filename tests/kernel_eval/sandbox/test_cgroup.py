@@ -48,6 +48,14 @@ class TestChoice:
         fake_group(own, "memory pids")
         assert choose_hierarchy(mount("cgroup2", tmp_path, ""), {"": "/unit/judge"}).kill == own
 
+    def test_other_processes_stay_where_they_are_if_the_root_can_take_the_jobs(self, tmp_path: Path) -> None:
+        fake_group(tmp_path, "memory pids", delegated=False)
+        (tmp_path / "cgroup.subtree_control").write_text("memory pids")
+        own = fake_group(tmp_path / "session", "memory pids")
+        (own / "cgroup.procs").write_text("1\n2\n")
+        assert choose_hierarchy(mount("cgroup2", tmp_path, ""), {"": "/session"}).kill == tmp_path
+        assert not (own / "judge").exists()
+
     def test_v1_controllers_go_with_v2_for_killing(self, tmp_path: Path) -> None:
         second = fake_group(tmp_path / "unified", "", delegated=False)
         table = mount("cgroup2", second, "x") + mount("cgroup", tmp_path / "m", "memory")
