@@ -18,6 +18,7 @@ from local_stack.process import StackError
 
 JUDGING_S = 3600.0
 POLL_S = 5
+PATIENCE_S = 30.0
 AGENT = {"agent": "hapboard-example", "model": "handwritten", "harness": "none", "dsl": "cpp"}
 
 
@@ -63,11 +64,29 @@ class Client:
 
     def _call(self, method: str, path: str, headers: dict[str, str] | None = None, **more: Any) -> dict[str, Any]:
         authorised = {"Authorization": f"Bearer {self.token}", **(headers or {})}
-        answer = httpx.request(method, f"{self.address}/api/v1{path}", headers=authorised, timeout=90, **more)
+        answer = _patiently(
+            lambda: httpx.request(method, f"{self.address}/api/v1{path}", headers=authorised, timeout=90, **more)
+        )
         if answer.is_error:
             raise StackError(f"{method} {path} was refused: {_problem(answer)}")
         found: dict[str, Any] = answer.json()
         return found
+
+
+def _patiently(ask: Callable[[], httpx.Response]) -> httpx.Response:
+    """The answer; a portal that is just being started again is waited for. A repeated upload has the same key."""
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        late = time.monotonic() > deadline
+        try:
+            answer = ask()
+        except httpx.TransportError as fault:
+            if late:
+                raise StackError(f"the portal does not answer: {fault}") from fault
+        else:
+            if late or not answer.is_server_error:
+                return answer
+        time.sleep(0.5)
 
 
 def packed(folder: Path) -> bytes:

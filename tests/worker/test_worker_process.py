@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import func, select
 
 from app.lifecycle import RunStatus, SubmissionStatus
-from app.models import CaseResult, HiddenCaseResult, OperatorResult, StandingEvent, Submission, Worker, WorkerState
+from app.models import CaseResult, HiddenCaseResult, OperatorResult, Run, StandingEvent, Submission, Worker, WorkerState
 from app.queue import EVALUATE, celery_sender, queue_of
 from app.runs import service
 from kernel_eval.sandbox.selftest import check_host
@@ -60,6 +60,30 @@ def rows(host: Host, run_id: int) -> tuple[int, int, int]:
         )
 
 
+def test_a_worker_that_stops_gives_its_run_back_uncounted(host: Host) -> None:
+    with host.running("worker", "run") as process:
+        assert within(60, lambda: is_up(host)), host.logs()
+        run_id = host.submit(candidate(pause_s=20.0))
+        assert within(60, lambda: host.run(run_id).lease_holder is not None), host.logs()
+        process.send_signal(signal.SIGTERM)
+        process.wait(20)
+    run = host.run(run_id)
+    assert (run.status, run.lease_holder, run.attempt) == (RunStatus.RUNNING, None, 0)
+    with host.session() as session:
+        service.cancel(session, session.get_one(Submission, run.submission_id, with_for_update=True), run.queued_at)
+        assert session.scalars(select(Worker)).one().state is WorkerState.DOWN
+
+
+def test_a_worker_without_its_hidden_cases_takes_no_lease_and_says_why(host: Host, tmp_path: Path) -> None:
+    elsewhere = Host(tmp_path, host.owner_url, {**host.environment, "HAPBOARD_WORKER_HIDDEN_DIR": str(tmp_path)})
+    process = elsewhere.start("worker", "run")
+    assert process.wait(60) == 3
+    with host.session() as session:
+        row = session.scalars(select(Worker)).one()
+    assert row.state is WorkerState.DOWN
+    assert "no hidden cases" in row.message
+
+
 def test_a_submission_is_judged_and_recorded(host: Host, worker: int) -> None:
     run_id = host.submit(candidate())
     assert within(90, lambda: ended(host, run_id)), host.logs()
@@ -91,9 +115,8 @@ def test_a_killed_child_leads_to_a_second_attempt_and_one_result(host: Host, wor
 
 def test_a_message_delivered_again_changes_nothing(host: Host, worker: int) -> None:
     with host.session() as session:
-        submission = session.scalars(select(Submission).order_by(Submission.id)).first()
-        assert submission is not None
-        run_id = 1
+        run_id = session.scalars(select(Run.id).where(Run.status == RunStatus.FINISHED).order_by(Run.id)).first()
+        assert run_id is not None
         before = session.scalar(select(func.count()).select_from(StandingEvent))
     finished_at = host.run(run_id).finished_at
     sender = celery_sender(host.environment["HAPBOARD_BROKER_URL"])
@@ -121,27 +144,3 @@ def test_a_cancelled_run_is_ended_at_once_and_nothing_is_recorded(host: Host, wo
     assert within(10, lambda: not any(child.children() for child in children(worker))), host.logs()
     assert host.run(run_id).status is RunStatus.CANCELLED
     assert rows(host, run_id) == (0, 0, 0)
-
-
-def test_a_worker_that_stops_gives_its_run_back_uncounted(host: Host) -> None:
-    with host.running("worker", "run") as process:
-        assert within(60, lambda: is_up(host)), host.logs()
-        run_id = host.submit(candidate(pause_s=20.0))
-        assert within(60, lambda: host.run(run_id).lease_holder is not None), host.logs()
-        process.send_signal(signal.SIGTERM)
-        process.wait(20)
-    run = host.run(run_id)
-    assert (run.status, run.lease_holder, run.attempt) == (RunStatus.RUNNING, None, 0)
-    with host.session() as session:
-        service.cancel(session, session.get_one(Submission, run.submission_id, with_for_update=True), run.queued_at)
-        assert session.scalars(select(Worker)).one().state is WorkerState.DOWN
-
-
-def test_a_worker_without_its_hidden_cases_takes_no_lease_and_says_why(host: Host, tmp_path: Path) -> None:
-    elsewhere = Host(tmp_path, host.owner_url, {**host.environment, "HAPBOARD_WORKER_HIDDEN_DIR": str(tmp_path)})
-    process = elsewhere.start("worker", "run")
-    assert process.wait(60) == 3
-    with host.session() as session:
-        row = session.scalars(select(Worker)).one()
-    assert row.state is WorkerState.DOWN
-    assert "no hidden cases" in row.message
