@@ -38,7 +38,7 @@ class DecoySource:
         """Draw the reservoir: `elements` numbers from −1 to 1."""
         words = words32(stream(os.urandom(32), "decoys"), elements)
         self._unit = torch.from_numpy(words).to(torch.float32).mul_(2.0**-31)
-        self._randomness = random.SystemRandom()
+        self._randomness = random.Random(os.urandom(32))
 
     def fill(self, operator: Operator, case: Case, columns: Sequence[torch.Tensor]) -> None:
         """Fill the columns of all input tensors, in argument order, lists flattened.

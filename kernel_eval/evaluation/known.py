@@ -15,10 +15,10 @@ KEPT_BYTES = 64 << 20
 
 
 class KnownOutputs:
-    """Judges buffer `index` of the pool against the golden of trial `index`."""
+    """Judges outputs in the pool against the goldens of trials 0 to `known` - 1."""
 
     def __init__(self, goldens: Goldens, operator: Operator, case: Case, known: int, pool: Pool) -> None:
-        """Read the goldens of trials 0 to `known` - 1. Raises `GoldenFault`."""
+        """Read the goldens. Raises `GoldenFault`."""
         self._goldens = goldens
         self._operator = operator
         self._case = case
@@ -26,21 +26,21 @@ class KnownOutputs:
         self._pool = pool
         self._accepted: dict[int, tuple[Comparison, list[torch.Tensor]]] = {}
 
-    def verify(self, index: int) -> Comparison:
-        """The comparison of that buffer's outputs; the child that wrote them is dead."""
+    def verify(self, trial: int, index: int) -> Comparison:
+        """The comparison of a trial's outputs, which lie in buffer `index`; the child that wrote them is dead."""
         outputs = self._pool.outputs(index)
         bits = [_bits(tensor) for tensors in outputs for tensor in tensors]
-        kept = self._accepted.get(index)
+        kept = self._accepted.get(trial)
         if kept is not None and all(map(torch.equal, bits, kept[1])):
             return kept[0]
         found = judge_outputs(
             self._operator,
-            self._known[index],
+            self._known[trial],
             outputs,
-            self._goldens.same_precision(self._operator, self._case, index),
+            self._goldens.same_precision(self._operator, self._case, trial),
         )
         if found.accepted and kept is None and sum(map(torch.numel, bits)) <= KEPT_BYTES:
-            self._accepted[index] = (found, [tensor.clone() for tensor in bits])
+            self._accepted[trial] = (found, [tensor.clone() for tensor in bits])
         return found
 
 

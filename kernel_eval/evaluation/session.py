@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import secrets
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -102,7 +103,15 @@ def _timing_stand(
     package = settings.work_dir / "baseline"
     write_baseline_package(suite.operators, package)
     with RunBox(package, settings, memory_bytes=memory_bytes) as baseline:
-        bench = Bench(candidate, baseline, pool, settings.warmup, settings.repeat, pause_s(), random.SystemRandom())
+        bench = Bench(
+            candidate,
+            baseline,
+            pool,
+            settings.warmup,
+            settings.repeat,
+            pause_s(),
+            random.Random(secrets.token_bytes(32)),
+        )
         yield TimingStand(bench, Overheads(baseline, pool, settings.warmup), DecoySource())
 
 

@@ -28,7 +28,7 @@ from kernel_eval.model import (
     Verdict,
 )
 from kernel_eval.timing.cpu import Subject, Timing, measure
-from kernel_eval.timing.plan import Plan, expected_us
+from kernel_eval.timing.plan import expected_us
 
 ATTEMPTS = 3
 """How often a case is measured where no usable time came of it."""
@@ -120,7 +120,7 @@ def measure_case(session: Session, operator: Operator, case: Case) -> Trial:
         candidate=call,
         baseline=call,
         plan=plan,
-        fill=lambda: _fill(session, stand, operator, case, plan),
+        fill=lambda places: _fill(session, stand, operator, case, places),
         verify=known.verify,
         overhead_us=lambda calls: stand.overheads.batch_us(call, calls),
         expected_us=expected_us(plan.bytes_per_call),
@@ -131,12 +131,11 @@ def measure_case(session: Session, operator: Operator, case: Case) -> Trial:
     return Trial(timing, limit, time.monotonic() - started)
 
 
-def _fill(session: Session, stand: TimingStand, operator: Operator, case: Case, plan: Plan) -> None:
+def _fill(session: Session, stand: TimingStand, operator: Operator, case: Case, places: Sequence[int]) -> None:
     pool = stand.bench.pool
-    for index in range(plan.known):
-        session.goldens.fill(operator, case, index, pool.inputs(index))
-    if plan.count > plan.known:
-        stand.decoys.fill(operator, case, [column[plan.known :] for column in pool.input_columns()])
+    stand.decoys.fill(operator, case, pool.input_columns())
+    for trial, index in enumerate(places):
+        session.goldens.fill(operator, case, trial, pool.inputs(index))
 
 
 def _failed(result: CaseResult, timing: Timing) -> CaseResult:

@@ -19,11 +19,12 @@ from kernel_eval.model import CallSpec, Comparison, Measurement, Verdict
 from kernel_eval.runner.box import CaseChild, RunBox
 from kernel_eval.runner.play import Play, PlayStatus
 from kernel_eval.runner.pool import Pool
-from kernel_eval.timing.plan import Plan, batch_limit_s, play_order
+from kernel_eval.timing.plan import Plan, batch_limit_s, place_known, play_order
 from kernel_eval.timing.statistics import measurement_of, median, narrow_enough
 
 LEAST_PAIRS = 3
 MOST_PAIRS = 7
+BASELINE_LIMIT_S = 120.0
 NARROW = 0.10
 """Measuring stops when both intervals are no wider than this share of their medians."""
 UNSTABLE = 0.50
@@ -49,16 +50,17 @@ class Bench:
 class Subject:
     """One case to be timed.
 
-    `fill` writes the values of all buffers of the pool, decoys freshly drawn; `verify` judges a
-    known buffer's outputs; `overhead_us` gives h of a batch of that many calls;
-    `expected_us` is a rough T_base for the time limit; `seed` fixes the bootstrap.
+    `fill` writes the values of all buffers of the pool: decoys freshly drawn, the known inputs, by trial, at
+    the given places. `verify` judges the outputs of a trial that lie in the given buffer. `overhead_us`
+    gives h of a batch of that many calls; `expected_us` is a rough T_base for the time limit; `seed` fixes
+    the bootstrap.
     """
 
     candidate: CallSpec
     baseline: CallSpec
     plan: Plan
-    fill: Callable[[], None]
-    verify: Callable[[int], Comparison]
+    fill: Callable[[Sequence[int]], None]
+    verify: Callable[[int, int], Comparison]
     overhead_us: Callable[[int], float]
     expected_us: float
     seed: int
@@ -145,24 +147,26 @@ def _apart(timing: Timing) -> bool:
 
 
 def _round(bench: Bench, subject: Subject, timing: Timing, pairs: int, shorts: int) -> None:
+    places = place_known(subject.plan, bench.randomness)
     with ExitStack() as stack:
         bench.pool.lay_out(subject.candidate, subject.plan.count)
-        _clear(bench.pool, subject.plan)
-        lanes = [_lane(bench, subject, timing, kind) for kind in _kinds(bench.randomness, pairs, shorts)]
+        stack.callback(_clear, bench.pool, places)
+        kinds = _kinds(bench.randomness, pairs, shorts)
+        lanes = [_lane(bench, subject, timing, places, kind) for kind in kinds]
         for lane in lanes:
             stack.callback(lane.child.close)
         if not _all_ready(lanes, timing):
             return
-        subject.fill()
+        subject.fill(places)
         for lane in lanes:
-            _play(bench, subject, timing, lane)
+            _play(bench, subject, timing, lane, places)
             if timing.failed:
                 return
 
 
-def _clear(pool: Pool, plan: Plan) -> None:
-    """Remove the known values of an earlier round, so that a preparing child can't work ahead; decoys change anyway."""
-    for index in range(plan.known):
+def _clear(pool: Pool, places: Sequence[int]) -> None:
+    """Remove the known values, so that no child that is prepared later can work ahead. Decoys never come again."""
+    for index in places:
         for tensor in pool.inputs(index):
             tensor.zero_()
 
@@ -177,9 +181,9 @@ def _kinds(randomness: random.Random, pairs: int, shorts: int) -> list[str]:
     return kinds
 
 
-def _lane(bench: Bench, subject: Subject, timing: Timing, kind: str) -> _Lane:
+def _lane(bench: Bench, subject: Subject, timing: Timing, places: Sequence[int], kind: str) -> _Lane:
     length = max(subject.plan.count // 2, 1) if kind == "short" else None
-    order = play_order(subject.plan, bench.randomness, length)
+    order = play_order(subject.plan, places, bench.randomness, length)
     is_baseline = kind == "baseline"
     box, call = (bench.baseline, subject.baseline) if is_baseline else (bench.candidate, subject.candidate)
     samples = {"candidate": timing.candidate_us, "baseline": timing.baseline_us, "short": timing.short_us}[kind]
@@ -203,11 +207,11 @@ def _fail(timing: Timing, play: Play) -> None:
     timing.play = play
 
 
-def _play(bench: Bench, subject: Subject, timing: Timing, lane: _Lane) -> None:
+def _play(bench: Bench, subject: Subject, timing: Timing, lane: _Lane, places: Sequence[int]) -> None:
     bench.pool.poison()
     time.sleep(bench.pause_s)
     started = time.monotonic()
-    play = lane.child.run(batch_limit_s(subject.expected_us, len(lane.order)))
+    play = lane.child.run(_limit_s(subject, timing, lane))
     timing.candidate_s += lane.is_candidate * (time.monotonic() - started)
     if play.status is not PlayStatus.OK:
         if not lane.is_candidate:
@@ -216,14 +220,23 @@ def _play(bench: Bench, subject: Subject, timing: Timing, lane: _Lane) -> None:
         return
     if lane.is_candidate:
         timing.plays.append(play)
-        _verify(subject, timing, lane)
+        _verify(subject, timing, lane, places)
     lane.samples.append(_sample_us(play, subject, len(lane.order)))
 
 
-def _verify(subject: Subject, timing: Timing, lane: _Lane) -> None:
-    for index in lane.order:
-        if index < subject.plan.known:
-            comparison = subject.verify(index)
+def _limit_s(subject: Subject, timing: Timing, lane: _Lane) -> float:
+    """The candidate's limit follows the baseline as measured beside it; the baseline, our own code, has more."""
+    if not lane.is_candidate:
+        return BASELINE_LIMIT_S
+    measured_us = max(timing.baseline_us, default=0.0)
+    return batch_limit_s(max(subject.expected_us, measured_us), len(lane.order))
+
+
+def _verify(subject: Subject, timing: Timing, lane: _Lane, places: Sequence[int]) -> None:
+    played = set(lane.order)
+    for trial, index in enumerate(places):
+        if index in played:
+            comparison = subject.verify(trial, index)
             if not comparison.accepted:
                 timing.verdict, timing.comparison = comparison.verdict, comparison
                 return

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 BATCH_US = 5_000.0
@@ -39,7 +40,7 @@ LIMIT_FACTOR = 20.0
 
 @dataclass(frozen=True)
 class Plan:
-    """A pool of `count` buffers; those with index below `known` have goldens (trial = index)."""
+    """A pool of `count` buffers, `known` of which hold inputs with goldens, one trial each."""
 
     count: int
     known: int
@@ -81,16 +82,22 @@ def make_plan(bytes_per_call: int, llc_bytes: int) -> Plan:
     return Plan(count, min(KNOWN, count), bytes_per_call)
 
 
-def play_order(plan: Plan, randomness: random.Random, length: int | None = None) -> tuple[int, ...]:
-    """A fresh order of the pool's buffers with a known input last.
+def place_known(plan: Plan, randomness: random.Random) -> tuple[int, ...]:
+    """The buffers that hold the known inputs, by trial: drawn anew each time, for a child sees where its inputs lie."""
+    return tuple(randomness.sample(range(plan.count), plan.known))
+
+
+def play_order(
+    plan: Plan, places: Sequence[int], randomness: random.Random, length: int | None = None
+) -> tuple[int, ...]:
+    """A fresh order of the pool's buffers with a known input, one of `places`, last.
 
     `length` shortens the batch for the cross-check; known inputs stay in it as far as it is long enough,
     so that a short batch is verified like a long one.
     """
-    known = list(range(plan.known))
-    last = randomness.choice(known)
-    known.remove(last)
-    decoys = list(range(plan.known, plan.count))
+    known = randomness.sample(places, len(places))
+    last = known.pop()
+    decoys = [index for index in range(plan.count) if index not in places]
     randomness.shuffle(decoys)
     rest = (known + decoys)[: (length or plan.count) - 1]
     randomness.shuffle(rest)

@@ -13,6 +13,7 @@ from kernel_eval.timing.plan import (
     batch_limit_s,
     expected_us,
     make_plan,
+    place_known,
     play_order,
     pool_count,
 )
@@ -55,29 +56,40 @@ def test_the_estimate_grows_with_the_bytes() -> None:
     assert expected_us(0) < expected_us(MIB) < expected_us(64 * MIB)
 
 
+def test_known_inputs_lie_anywhere_in_the_pool() -> None:
+    randomness = random.Random(7)
+    places = [place_known(Plan(40, 4, 1), randomness) for _ in range(400)]
+    assert all(len(set(drawn)) == 4 for drawn in places)
+    counts = [sum(index in drawn for drawn in places) for index in range(40)]
+    assert min(counts) > 15
+    assert max(counts) < 75
+
+
+PLACES = (17, 3, 30, 8)
+
+
 @pytest.mark.parametrize("length", [None, 1, 3, 20])
 def test_every_order_ends_with_a_known_input_and_repeats_none(length: int | None) -> None:
-    plan = Plan(40, 4, 1)
     randomness = random.Random(5)
-    orders = {play_order(plan, randomness, length) for _ in range(50)}
+    orders = {play_order(Plan(40, 4, 1), PLACES, randomness, length) for _ in range(50)}
     assert len(orders) > (3 if length in (1, 3) else 20)
     for order in orders:
         assert len(set(order)) == len(order) == (length or 40)
-        assert order[-1] < plan.known
+        assert order[-1] in PLACES
         assert set(order) <= set(range(40))
 
 
 def test_a_full_order_plays_every_buffer_and_a_short_one_keeps_the_known() -> None:
-    plan = Plan(10, 4, 1)
+    plan, places = Plan(10, 4, 1), (9, 2, 5, 0)
     randomness = random.Random(1)
-    assert sorted(play_order(plan, randomness)) == list(range(10))
-    assert {0, 1, 2, 3} <= set(play_order(plan, randomness, 5))
+    assert sorted(play_order(plan, places, randomness)) == list(range(10))
+    assert set(places) <= set(play_order(plan, places, randomness, 5))
 
 
 def test_each_known_input_stands_last_as_often_as_another() -> None:
     randomness = random.Random(2)
-    last = [play_order(Plan(8, 4, 1), randomness)[-1] for _ in range(400)]
-    assert all(70 < last.count(index) < 130 for index in range(4))
+    last = [play_order(Plan(40, 4, 1), PLACES, randomness)[-1] for _ in range(400)]
+    assert all(70 < last.count(index) < 130 for index in PLACES)
 
 
 def test_a_batch_may_take_ten_seconds_or_twenty_baselines() -> None:
