@@ -145,16 +145,20 @@ def _read(path: Path) -> tuple[dict[str, Any], memoryview] | None:
         os.utime(path)
     except OSError:
         return None
-    if len(data) < _HEAD.size + 8:
-        return None
-    magic, checksum, length = _HEAD.unpack_from(data)
     payload = memoryview(data)[_HEAD.size :]
-    if magic != MAGIC or length != len(payload) or hashlib.sha256(payload).digest() != checksum:
+    if not _sound(data, payload):
         with contextlib.suppress(OSError):
             path.unlink(missing_ok=True)
         return None
     (head_length,) = struct.unpack_from("<Q", payload)
     return json.loads(bytes(payload[8 : 8 + head_length])), payload[8 + head_length :]
+
+
+def _sound(data: bytes, payload: memoryview) -> bool:
+    if len(data) < _HEAD.size:
+        return False
+    magic, checksum, length = _HEAD.unpack_from(data)
+    return bool(magic == MAGIC and length == len(payload) and hashlib.sha256(payload).digest() == checksum)
 
 
 def _described(result: ResultSpec) -> dict[str, Any]:

@@ -242,7 +242,7 @@ def fuzz(root: Path, rounds: int) -> None:
 
 
 def test_mutated_files_are_loaded_or_refused_but_never_crash(tmp_path: Path) -> None:
-    fuzz(tmp_path, 80)
+    fuzz(tmp_path, 40)
 
 
 @pytest.mark.slow
