@@ -222,8 +222,12 @@ class RunBox:
 
     def _spawn(self, call: CallSpec, pool: Pool, order: Sequence[int], warmup: int, *, single: bool) -> CaseChild:
         assigned = self._assignment(call, pool, order, warmup, single=single)
-        forked = self._spare or self._fork()
-        process = self._met or self._meet(forked)
+        try:
+            forked = self._spare or self._fork()
+            process = self._met or self._meet(forked)
+        except BaseException:
+            assigned.close()
+            raise
         self._spare = self._met = None
         child = self._adopt(forked, process, assigned)
         outputs = assigned.fresh[0].shared if assigned.fresh else pool.output_descriptor

@@ -24,7 +24,7 @@ from kernel_eval.runner.zygote_link import Forked
 
 AFTERWARDS_S = 30.0
 """What looking at results and copying them may take after "done", where time does not count."""
-ENDING_S = 10.0
+ENDING_S = 3.0
 SAID = {
     Kind.LOAD_FAILED: PlayStatus.LOAD_FAILED,
     Kind.RAISED: PlayStatus.RAISED,
@@ -45,6 +45,12 @@ class Assignment:
     timed: bool
     plan: PlanFile
     fresh: tuple[SealedOnce, Window] | None
+
+    def close(self) -> None:
+        """Give its descriptors back."""
+        self.plan.close()
+        if self.fresh is not None:
+            self.fresh[0].close()
 
 
 class CaseChild:
@@ -230,9 +236,7 @@ class CaseChild:
         finally:
             self._process.close()
             self._forked.close()
-            self._assigned.plan.close()
-            if self._assigned.fresh is not None:
-                self._assigned.fresh[0].close()
+            self._assigned.close()
             self._bury()
 
 

@@ -43,8 +43,12 @@ class Conversation:
         self._poller.register(output, select.POLLIN)
 
     def listen(self, deadline_ns: int) -> Heard:
-        """The next message before `deadline_ns` on the monotonic clock. The judge sleeps meanwhile."""
-        while (left_ns := deadline_ns - time.monotonic_ns()) > 0:
+        """The next message before `deadline_ns` on the monotonic clock, or one that is there already.
+
+        The judge sleeps meanwhile.
+        """
+        while True:
+            left_ns = max(deadline_ns - time.monotonic_ns(), 0)
             events = self._poller.poll(left_ns / 1e6)
             now = time.monotonic_ns()
             ready = {descriptor for descriptor, _ in events}
@@ -52,7 +56,8 @@ class Conversation:
                 return Heard(self._receive(), now)
             if self._output in ready and not self._log.drain(self._output):
                 self._poller.unregister(self._output)
-        return Heard(Silence.TIME_UP, time.monotonic_ns())
+            if now >= deadline_ns:
+                return Heard(Silence.TIME_UP, now)
 
     def _receive(self) -> Message | Silence:
         try:

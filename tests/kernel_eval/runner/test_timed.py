@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -160,6 +161,18 @@ def test_the_judge_s_clock_sees_the_time_that_an_operator_sleeps(behaviours: Run
     play = behaviours.spawn(call, pool, (0,), warmup=0).run(0.5)
     assert play.status is PlayStatus.TIMED_OUT
     assert time.monotonic() - started >= 0.5
+
+
+def test_a_child_that_was_ready_in_time_may_be_asked_late(box_of: Callable[..., RunBox], pool: Pool) -> None:
+    box = box_of("behaviours", prepare_limit_s=5.0)
+    call = call_of("exp")
+    pool.lay_out(call, 1)
+    assert box.play(call, pool, 0, LIMIT_S).status is PlayStatus.OK
+    child = box.spawn(call, pool, (0,), warmup=1)
+    time.sleep(5.2)
+    assert child.ready().prepared
+    assert child.run(LIMIT_S).status is PlayStatus.OK
+    box.__exit__(None, None, None)
 
 
 def test_children_of_an_old_layout_are_refused(behaviours: RunBox, pool: Pool) -> None:
