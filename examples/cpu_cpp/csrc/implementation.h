@@ -133,18 +133,61 @@ void run_masked_scale(DType dtype, DType mask_dtype, const void* x, const void* 
   });
 }
 
-// float32 in double precision: the sum may cancel, the quotient overflow and the scalar bring it back.
+INLINE F4 addcdiv_wide(F4 a, F4 b, F4 c, double scalar) {
+  return __builtin_convertvector(widen(a) + scalar * (widen(b) / widen(c)), F4);
+}
+
+// a + scalar * b / c as double precision has it: the sum may cancel, the quotient overflow and the
+// scalar bring it back.
+INLINE F8 addcdiv_wide(F8 a, F8 b, F8 c, double scalar) {
+  const F4 low = addcdiv_wide(low_half(a), low_half(b), low_half(c), scalar);
+  const F4 high = addcdiv_wide(high_half(a), high_half(b), high_half(c), scalar);
+  return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
+}
+
+INLINE bool all_finite(F8 x) {
+  const I8 finite = x - x == 0.f;
+#if defined(KERNELS_AVX2)
+  return _mm256_movemask_ps(reinterpret_cast<__m256>(finite)) == 0xff;
+#else
+  int32_t all = -1;
+  for (int64_t lane = 0; lane < kLanes; ++lane) all &= finite[lane];
+  return all != 0;
+#endif
+}
+
+#if defined(KERNELS_AVX2)
+INLINE F8 fused(F8 a, F8 b, F8 c) {
+  return reinterpret_cast<F8>(
+      _mm256_fmadd_ps(reinterpret_cast<__m256>(a), reinterpret_cast<__m256>(b), reinterpret_cast<__m256>(c)));
+}
+// The same to nearly double precision with one division in single precision: the remainders of
+// quotient, product and sum are exact, and are added at the end. Where anything overflows on the
+// way, the slow way decides.
+INLINE F8 addcdiv_exact(F8 a, F8 b, F8 c, double scalar) {
+  const F8 s = splat(static_cast<float>(scalar)), s_rest = splat(static_cast<float>(scalar - static_cast<float>(scalar)));
+  const F8 quotient = b / c;
+  const F8 reciprocal = reinterpret_cast<F8>(_mm256_rcp_ps(reinterpret_cast<__m256>(c)));
+  const F8 quotient_rest = fused(-quotient, c, b) * reciprocal;
+  const F8 product = s * quotient, product_rest = fused(s, quotient, -product);
+  const F8 total = a + product, part = total - a;
+  const F8 total_rest = (a - (total - part)) + (product - part);
+  const F8 result = total + (total_rest + product_rest + fused(s, quotient_rest, s_rest * quotient));
+  return all_finite(result) ? result : addcdiv_wide(a, b, c, scalar);
+}
+#else
+INLINE F8 addcdiv_exact(F8 a, F8 b, F8 c, double scalar) { return addcdiv_wide(a, b, c, scalar); }
+#endif
+
 void run_addcdiv(DType dtype, const void* x1, const void* x2, const void* x3, void* y, int64_t count, double scalar,
                  Write write) {
   with_float_type(dtype, [&](auto* type) {
     using T = ElementOf<decltype(type)>;
-    const auto wide = [=](F4 a, F4 b, F4 c) { return widen(a) + scalar * (widen(b) / widen(c)); };
     const auto function = [=](F8 a, F8 b, F8 c) {
-      if constexpr (std::is_same_v<T, Float16>) {
-        return a + static_cast<float>(scalar) * (b / c);
-      } else {
-        return narrow(wide(low_half(a), low_half(b), low_half(c)), wide(high_half(a), high_half(b), high_half(c)));
-      }
+      if constexpr (std::is_same_v<T, float>) return addcdiv_exact(a, b, c, scalar);
+      const F8 result = a + static_cast<float>(scalar) * (b / c);
+      if constexpr (std::is_same_v<T, Float16>) return result;
+      return all_finite(result) ? result : addcdiv_wide(a, b, c, scalar);
     };
     map(static_cast<T*>(y), count, write, function, static_cast<const T*>(x1), static_cast<const T*>(x2),
         static_cast<const T*>(x3));
@@ -202,6 +245,8 @@ double norm_of(const T* x, int64_t count, Norm norm) {
     case NormKind::kNonZero: return sum(x, count, [](D4 a) { return a == 0.0 ? D4{} : D4{} + 1.0; });
     case NormKind::kMaximum: return extreme(x, count, 0.f, [](F8 a, F8 b) { return a > b; });
     case NormKind::kMinimum: return extreme(x, count, __builtin_inff(), [](F8 a, F8 b) { return a < b; });
+    case NormKind::kCube: return sum(x, count, [](D4 a) { return a * a * a; });
+    case NormKind::kFourth: return sum(x, count, [](D4 a) { return (a * a) * (a * a); });
     default: return sum(x, count, [=](D4 a) { return raise(a, norm.order); });
   }
 }

@@ -22,8 +22,8 @@ struct Exponent {
   float offset;
 };
 
-// Which sum a norm needs: of magnitudes, squares, or any power; or the extremes.
-enum class NormKind { kAbsolute, kSquare, kPower, kMaximum, kMinimum, kNonZero };
+// Which sum a norm needs: of magnitudes, small powers, or any power; or the extremes.
+enum class NormKind { kAbsolute, kSquare, kCube, kFourth, kPower, kMaximum, kMinimum, kNonZero };
 
 struct Norm {
   NormKind kind;

@@ -5,6 +5,7 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 #pragma GCC target("avx2,fma,f16c")
+#define KERNELS_AVX2
 #include "implementation.h"
 
 namespace kernels {

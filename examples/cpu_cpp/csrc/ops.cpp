@@ -131,6 +131,8 @@ kernels::Norm norm_for(double order) {
   using kernels::NormKind;
   if (order == 1) return {NormKind::kAbsolute, order};
   if (order == 2) return {NormKind::kSquare, order};
+  if (order == 3) return {NormKind::kCube, order};
+  if (order == 4) return {NormKind::kFourth, order};
   if (order == 0) return {NormKind::kNonZero, order};
   if (std::isinf(order)) return {order > 0 ? NormKind::kMaximum : NormKind::kMinimum, order};
   return {NormKind::kPower, order};
@@ -140,6 +142,8 @@ kernels::Norm norm_for(double order) {
 double finished(kernels::Norm norm, double total) {
   switch (norm.kind) {
     case kernels::NormKind::kSquare: return std::sqrt(total);
+    case kernels::NormKind::kCube:
+    case kernels::NormKind::kFourth:
     case kernels::NormKind::kPower: return std::pow(total, 1 / norm.order);
     default: return total;
   }

@@ -1,6 +1,6 @@
-// Eight floats at a time, written with GCC's vector extensions: AVX2 where the including file
-// asked for it, pairs of SSE or NEON registers elsewhere. Everything is inlined, so each
-// including file gets its own instruction set.
+// Eight floats at a time, written with GCC's vector extensions: AVX2, FMA and F16C where the
+// including file targets them and defines KERNELS_AVX2, pairs of SSE or NEON registers elsewhere.
+// Everything is inlined, so each including file gets its own instruction set.
 #pragma once
 
 #include <cstdint>
@@ -42,6 +42,12 @@ INLINE F8 absolute(F8 x) { return float_of(bits_of(x) & 0x7fffffff); }
 INLINE F8 at_least(F8 x, float low) { return x < low ? splat(low) : x; }
 INLINE F8 at_most(F8 x, float high) { return x > high ? splat(high) : x; }
 
+#if defined(KERNELS_AVX2)
+INLINE I8 widen_bits(H8 half) { return reinterpret_cast<I8>(_mm256_cvtepu16_epi32(reinterpret_cast<__m128i>(half))); }
+#else
+INLINE I8 widen_bits(H8 half) { return __builtin_convertvector(half, I8); }
+#endif
+
 INLINE F4 low_half(F8 x) { return __builtin_shufflevector(x, x, 0, 1, 2, 3); }
 INLINE F4 high_half(F8 x) { return __builtin_shufflevector(x, x, 4, 5, 6, 7); }
 INLINE D4 widen(F4 x) { return __builtin_convertvector(x, D4); }
@@ -52,7 +58,7 @@ INLINE F8 narrow(D4 low, D4 high) {
 
 // ---- Half precision -----------------------------------------------------------------
 
-#if defined(__F16C__)
+#if defined(KERNELS_AVX2)
 INLINE F8 widen_half(H8 half) { return reinterpret_cast<F8>(_mm256_cvtph_ps(reinterpret_cast<__m128i>(half))); }
 INLINE H8 narrow_half(F8 x) {
   return reinterpret_cast<H8>(_mm256_cvtps_ph(reinterpret_cast<__m256>(x), _MM_FROUND_TO_NEAREST_INT));
@@ -61,7 +67,7 @@ INLINE H8 narrow_half(F8 x) {
 // Exponent and mantissa land 13 bits higher; a factor of 2^112 mends the exponent's bias,
 // for subnormal halves too. Infinity and NaN get the largest exponent by hand.
 INLINE F8 widen_half(H8 half) {
-  const I8 wide = __builtin_convertvector(half, I8);
+  const I8 wide = widen_bits(half);
   const I8 magnitude = (wide & 0x7fff) << 13;
   const F8 finite = float_of(magnitude) * 0x1p112f;
   const I8 special = magnitude | 0x7f800000;
@@ -95,7 +101,7 @@ INLINE V load_bytes(const void* from) {
 
 INLINE F8 load(const float* x) { return load_bytes<F8>(x); }
 INLINE F8 load(const Float16* x) { return widen_half(load_bytes<H8>(x)); }
-INLINE F8 load(const BFloat16* x) { return float_of(__builtin_convertvector(load_bytes<H8>(x), I8) << 16); }
+INLINE F8 load(const BFloat16* x) { return float_of(widen_bits(load_bytes<H8>(x)) << 16); }
 INLINE F8 load(const int8_t* x) { return __builtin_convertvector(__builtin_convertvector(load_bytes<S8>(x), I8), F8); }
 INLINE F8 load(const uint8_t* x) { return __builtin_convertvector(__builtin_convertvector(load_bytes<B8>(x), I8), F8); }
 
@@ -141,7 +147,7 @@ INLINE void store_cached(void* to, V value) {
   std::memcpy(to, &value, sizeof value);
 }
 
-#if defined(__AVX2__)
+#if defined(KERNELS_AVX2)
 constexpr bool kCanStream = true;
 INLINE void store_streaming(void* to, F8 x) { _mm256_stream_ps(static_cast<float*>(to), reinterpret_cast<__m256>(x)); }
 INLINE void store_streaming(void* to, H8 x) {
