@@ -93,15 +93,9 @@ def overlay_hidden(suite: Suite, folder: Path) -> Suite:
     if found != manifest:
         changed = [name for name, digest in found.operators.items() if manifest.operators.get(name) != digest]
         raise UsageError(f"{folder}: the files are not those that were sealed ({', '.join(changed) or SEAL})")
-    faults = FaultList()
-    hidden = [
-        case
-        for operator in suite.operators
-        for case in read_table(folder / f"{operator.name}.csv", operator, Split.HIDDEN, f"{operator.name}.csv", faults)
-    ]
-    faults.refuse()
+    hidden = _read_cases(suite, folder)
     cases = tuple(
-        case for operator in suite.operators for case in (*suite.cases_of(operator.name), *_of(hidden, operator.name))
+        case for operator in suite.operators for case in (*suite.cases_of(operator.name), *hidden[operator.name])
     )
     return replace(
         suite,
@@ -127,8 +121,17 @@ def _cases(suite: Suite, operator_name: str, seed: bytes, count: int) -> tuple[C
     return covering_cases(operator, load_space(operator), Split.HIDDEN, count, seed, taken)
 
 
-def _of(cases: list[Case], operator: str) -> list[Case]:
-    return [case for case in cases if case.operator == operator]
+def _read_cases(suite: Suite, folder: Path) -> dict[str, tuple[Case, ...]]:
+    """The hidden cases by operator; raises `SuiteInvalid` with the faults of all tables."""
+    faults = FaultList()
+    cases = {
+        operator.name: read_table(
+            folder / f"{operator.name}.csv", operator, Split.HIDDEN, f"{operator.name}.csv", faults
+        )
+        for operator in suite.operators
+    }
+    faults.refuse()
+    return cases
 
 
 def _derived(key: bytes, purpose: str) -> bytes:
