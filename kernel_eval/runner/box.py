@@ -29,6 +29,7 @@ from kernel_eval.sandbox.cgroup import Job, Leaf
 from kernel_eval.sandbox.host import run_policy
 from kernel_eval.sandbox.outside import Expected, verify
 from kernel_eval.sandbox.policy import GIB, MIB, Bind, BoxLimits, RunPolicy, run_environment
+from kernel_eval.sandbox.priority import favour
 from kernel_eval.sandbox.workspace import Workspace
 from kernel_eval.settings import Settings
 
@@ -168,6 +169,7 @@ class RunBox:
                 raise SandboxIncomplete("zygote", f"It greets with {greeting.kind.name}.")
             if self._zygote_leaf is not None:
                 verify(pid, Expected(self._zygote_leaf, threads=1), "the zygote")
+                favour(pid)
             self._link = ZygoteLink(self._box.channel, PROCESSES)
         return self._link
 
