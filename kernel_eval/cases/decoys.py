@@ -11,7 +11,8 @@ from __future__ import annotations
 import math
 import os
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 
 import torch
 
@@ -22,8 +23,8 @@ from kernel_eval.cases.streams import stream, words32
 from kernel_eval.model import Case, Operator, RangeKind, ValueRange
 
 RESERVOIR_ELEMENTS = 1 << 25
-CHUNK_ELEMENTS = 1 << 18
-"""Elements per step, so that scratch memory stays in the cache."""
+CHUNK_ELEMENTS = 1 << 15
+"""Elements per step: scratch memory stays in the cache, and torch starts no threads of its own."""
 NARROW_SPAN = 1 << 20
 """Integers of at most so many values are drawn by way of a float32; wider ones from whole words."""
 
@@ -55,26 +56,20 @@ class DecoySource:
             sets = [[column[row].view(shape) for column, shape in zip(columns, shapes, strict=True)] for row in rows]
             fill_decoys(operator, case, sets)
             return
-        for column, values in zip(columns, ranges, strict=True):
-            if column.numel():
-                self._fill_column(column, values)
+        with ThreadPoolExecutor(_threads()) as threads:
+            for column, values in zip(columns, ranges, strict=True):
+                if column.numel():
+                    self._fill_column(column, values, threads)
 
-    def _fill_column(self, column: torch.Tensor, values: ValueRange) -> None:
+    def _fill_column(self, column: torch.Tensor, values: ValueRange, threads: Executor) -> None:
         if values.kind is RangeKind.ZERO:
             column.zero_()
             return
-        rows = max(CHUNK_ELEMENTS // column.shape[1], 1)
-        windows = self._windows(*column.shape)
+        unit = self._windows(*column.shape)
         overlay = self._windows(*column.shape) if values.kind is RangeKind.NAN else None
-        for start in range(0, column.shape[0], rows):
-            part = column[start : start + rows]
-            unit = windows[start : start + rows]
-            if part.dtype.is_floating_point:
-                _floats(part, unit, *float_bounds(part.dtype, values))
-                if overlay is not None:
-                    part.masked_fill_(overlay[start : start + rows] > 0, math.nan)
-            else:
-                _integers(part, unit, *integer_bounds(part.dtype, values))
+        share = -(-len(column) // _threads())
+        parts = [slice(start, start + share) for start in range(0, len(column), share)]
+        list(threads.map(lambda part: _fill_rows(column[part], unit[part], _part(overlay, part), values), parts))
         _finish(column, values)
 
     def _windows(self, rows: int, elements: int) -> torch.Tensor:
@@ -87,13 +82,46 @@ class DecoySource:
         return self._unit.as_strided((rows, elements), (step, 1), start)
 
 
-def _floats(target: torch.Tensor, unit: torch.Tensor, low: float, high: float) -> None:
+def _fill_rows(column: torch.Tensor, unit: torch.Tensor, overlay: torch.Tensor | None, values: ValueRange) -> None:
+    """Fill a stretch of rows block by block; `overlay` above zero marks NaN."""
+    floating = column.dtype.is_floating_point
+    low, high = (float_bounds if floating else integer_bounds)(column.dtype, values)
+    scratch = torch.empty(CHUNK_ELEMENTS, dtype=torch.float32)
+    for rows, elements in _blocks(*column.shape):
+        part, drawn = column[rows, elements], unit[rows, elements]
+        if not floating:
+            _integers(part, drawn, int(low), int(high))
+            continue
+        _floats(part, drawn, low, high, scratch)
+        if overlay is not None:
+            part.masked_fill_(overlay[rows, elements] > 0, math.nan)
+
+
+def _blocks(rows: int, elements: int) -> Iterator[tuple[slice, slice]]:
+    """Blocks of at most `CHUNK_ELEMENTS` that cover (rows, elements)."""
+    wide = min(elements, CHUNK_ELEMENTS)
+    high = max(CHUNK_ELEMENTS // wide, 1)
+    for top in range(0, rows, high):
+        for left in range(0, elements, wide):
+            yield slice(top, top + high), slice(left, left + wide)
+
+
+def _part(overlay: torch.Tensor | None, rows: slice) -> torch.Tensor | None:
+    return None if overlay is None else overlay[rows]
+
+
+def _threads() -> int:
+    return len(os.sched_getaffinity(0))
+
+
+def _floats(target: torch.Tensor, unit: torch.Tensor, low: float, high: float, scratch: torch.Tensor) -> None:
     half, centre = high / 2 - low / 2, low / 2 + high / 2
-    drawn = target if target.dtype == torch.float32 else torch.empty(target.shape, dtype=torch.float32)
+    direct = target.dtype == torch.float32
+    drawn = target if direct else scratch[: target.numel()].view(target.shape)
     torch.mul(unit, half, out=drawn)
     if centre:
         drawn.add_(centre).clamp_(low, high)
-    if drawn is not target:
+    if not direct:
         target.copy_(drawn)
 
 

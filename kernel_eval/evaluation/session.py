@@ -21,6 +21,7 @@ from kernel_eval.hap import CpuPeaks
 from kernel_eval.model import AnchorSet, Event, Suite
 from kernel_eval.runner.box import RunBox
 from kernel_eval.runner.pool import Pool
+from kernel_eval.sandbox.priority import favoured
 from kernel_eval.settings import Settings
 from kernel_eval.timing.cpu import Bench
 from kernel_eval.timing.overhead import Overheads
@@ -84,6 +85,8 @@ def open_session(
     memory_bytes = BOX_BYTES + 8 * input_bytes
     capacity_bytes = max(POOL_BYTES, 6 * input_bytes) + POOL_SLACK_BYTES
     with ExitStack() as stack:
+        if settings.sandboxed:
+            stack.enter_context(favoured())
         pools = (Pool(capacity_bytes), Pool(capacity_bytes))
         for pool in pools:
             stack.callback(pool.close)

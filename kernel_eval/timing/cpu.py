@@ -25,6 +25,8 @@ from kernel_eval.timing.statistics import measurement_of, median, narrow_enough
 LEAST_PAIRS = 3
 MOST_PAIRS = 7
 BASELINE_LIMIT_S = 120.0
+PATIENCE_S = 6.0
+"""No further round of a case begins after this time: a host so busy won't give steadier figures."""
 NARROW = 0.10
 """Measuring stops when both intervals are no wider than this share of their medians."""
 UNSTABLE = 0.50
@@ -114,20 +116,32 @@ class _Lane:
 def measure(bench: Bench, subject: Subject) -> Timing:
     """Time the case. Raises `NotMeasured` where the fault is ours: no baseline, or no usable time."""
     timing = Timing()
+    patience = time.monotonic() + PATIENCE_S
     _round(bench, subject, timing, pairs=min(LEAST_PAIRS, bench.repeat), shorts=1)
-    while not timing.failed and (pairs := _more_pairs(bench, subject, timing)):
+    while time.monotonic() < patience and (pairs := _more_pairs(bench, subject, timing)):
         _round(bench, subject, timing, pairs, shorts=0)
-    if not timing.failed and timing.short_us and abs(timing.short_ratio - 1) > NONLINEAR:
+    if time.monotonic() < patience and _suspicious(timing):
         _round(bench, subject, timing, pairs=2, shorts=3)
-        timing.nonlinear = not timing.failed and _apart(timing)
     if not timing.failed:
-        timing.candidate = measurement_of(timing.candidate_us, subject.plan.count, subject.seed)
-        timing.baseline = measurement_of(timing.baseline_us, subject.plan.count, subject.seed)
-        timing.unstable = not _narrow(timing, subject.seed, UNSTABLE) and len(timing.candidate_us) >= LEAST_PAIRS
+        _conclude(subject, timing)
     return timing
 
 
+def _conclude(subject: Subject, timing: Timing) -> None:
+    """Pool the samples. Where they lie far apart, a difference of batch lengths proves nothing."""
+    timing.candidate = measurement_of(timing.candidate_us, subject.plan.count, subject.seed)
+    timing.baseline = measurement_of(timing.baseline_us, subject.plan.count, subject.seed)
+    timing.unstable = len(timing.candidate_us) >= LEAST_PAIRS and not _narrow(timing, subject.seed, UNSTABLE)
+    timing.nonlinear = not timing.unstable and len(timing.short_us) > 1 and _apart(timing)
+
+
+def _suspicious(timing: Timing) -> bool:
+    return not timing.failed and abs(timing.short_ratio - 1) > NONLINEAR
+
+
 def _more_pairs(bench: Bench, subject: Subject, timing: Timing) -> int:
+    if timing.failed:
+        return 0
     done = len(timing.candidate_us)
     if done < bench.repeat:
         return 0 if _narrow(timing, subject.seed, NARROW) else bench.repeat - done
