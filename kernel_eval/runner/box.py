@@ -208,11 +208,15 @@ class RunBox:
 
     def spawn(self, call: CallSpec, pool: Pool, order: Sequence[int], warmup: int) -> CaseChild:
         """Fork a child that will call the operator once per buffer in `order`, after `warmup` calls on the
-        pool's warm-up buffer. Returns at once; the child prepares itself while others are spawned.
+        pool's warm-up buffer. Any number of prepared children may stand stopped side by side.
 
-        The pool must be laid out for the same arguments and results as `call`.
+        Returns when the child stands prepared and stopped, or has failed: children that warm up at the same time
+        spin for the same cores, and take longer together than one after the other. The next process is forked
+        meanwhile. The pool must be laid out for the same arguments and results as `call`.
         """
-        return self._spawn(call, pool, order, warmup, single=False)
+        child = self._spawn(call, pool, order, warmup, single=False)
+        child.ready()
+        return child
 
     def play(self, call: CallSpec, pool: Pool, index: int, limit_s: float) -> Play:
         """One call on buffer `index`, without warm-up. Outputs below 16 MiB are sealed before they may be read."""

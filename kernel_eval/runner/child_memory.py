@@ -10,7 +10,8 @@ from typing import Any
 from kernel_eval.device.cpu import CpuDevice
 
 PROT_READ, PROT_WRITE = 1, 2
-MAP_SHARED, MAP_PRIVATE = 1, 2
+MAP_SHARED, MAP_PRIVATE, MAP_FIXED, MAP_ANONYMOUS = 1, 2, 0x10, 0x20
+HUGE_BYTES = 2 << 20
 MADV_POPULATE_READ, MADV_POPULATE_WRITE = 22, 23
 FAILED = ctypes.c_void_p(-1).value
 
@@ -29,13 +30,22 @@ def _checked(failed: bool, what: str) -> None:
         raise MemoryError(f"{what}: {os.strerror(code)}")
 
 
+def _aligned_place(libc: ctypes.CDLL, side: dict[str, int]) -> int | None:
+    """For large maps an address that huge pages of the file fit onto, from a reservation of this process's own."""
+    if side["length"] < HUGE_BYTES:
+        return None
+    room = libc.mmap(None, side["length"] + HUGE_BYTES, 0, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+    _checked(room == FAILED, "reserving room for the tensors")
+    return int(room) + (side["offset"] - int(room)) % HUGE_BYTES
+
+
 def map_side(descriptor: int, side: dict[str, int], *, writable: bool, private: bool) -> int:
     """Map one side's window with every page faulted in; the address that buffer 0 has, or would have, in it."""
     libc = _libc()
     protection = PROT_READ | (PROT_WRITE if writable or private else 0)
-    address = libc.mmap(
-        None, side["length"], protection, MAP_PRIVATE if private else MAP_SHARED, descriptor, side["offset"]
-    )
+    place = _aligned_place(libc, side)
+    flags = (MAP_PRIVATE if private else MAP_SHARED) | (MAP_FIXED if place else 0)
+    address = libc.mmap(place, side["length"], protection, flags, descriptor, side["offset"])
     _checked(address == FAILED, "mapping the tensors")
     advice = MADV_POPULATE_WRITE if writable else MADV_POPULATE_READ
     _checked(libc.madvise(address, side["length"], advice) != 0, "faulting the tensors in")

@@ -70,6 +70,8 @@ class Pool:
         self._outputs = _large_enough(
             self._outputs, layout.size_bytes(layout.outputs), "outputs", read_only_outside=False
         )
+        self._inputs.expect(layout.size_bytes(layout.inputs))
+        self._outputs.expect(layout.size_bytes(layout.outputs))
         stride = layout.inputs.stride
         self._inputs.fill(0, layout.warmup_index * stride, stride)
         self._dirty = True

@@ -26,7 +26,7 @@ from kernel_eval.sandbox.workspace import Workspace
 
 FIRST_UID, LAST_UID = 1 << 30, (1 << 31) - 1
 CREDENTIALS = struct.Struct("3i")
-START_S = 60.0
+START_S = 180.0
 PIPE_BYTES = 1 << 20
 KEPT_ERROR_BYTES = 2000
 
