@@ -20,15 +20,18 @@ from kernel_eval.runner.box import CaseChild, RunBox
 from kernel_eval.runner.play import Play, PlayStatus
 from kernel_eval.runner.pool import Pool
 from kernel_eval.timing.plan import Plan, batch_limit_s, place_known, play_order
-from kernel_eval.timing.statistics import measurement_of, median, narrow_enough
+from kernel_eval.timing.statistics import likely_interval, measurement_of, median, relative_width
 
 LEAST_PAIRS = 3
 MOST_PAIRS = 7
 BASELINE_LIMIT_S = 120.0
 PATIENCE_S = 6.0
 """No further round of a case begins after this time: a host so busy won't give steadier figures."""
-NARROW = 0.10
-"""Measuring stops when both intervals are no wider than this share of their medians."""
+NARROW = 0.25
+"""Measuring stops when both intervals are no wider than this share of their medians; an operator's score averages a
+hundred cases, so that this much at a case is little at the operator."""
+CROSS_CHECKED = 1 / 3
+"""The share of cases, drawn by chance, in which a batch of another length is played as well."""
 UNSTABLE = 0.50
 """An interval still wider than this after the usual pairs asks for more, and for a flag if they don't help."""
 NONLINEAR = 0.25
@@ -37,7 +40,10 @@ NONLINEAR = 0.25
 
 @dataclass(frozen=True)
 class Bench:
-    """What the timed cases of one evaluation share. `pause_s` is the rest before each batch."""
+    """What the timed cases of one evaluation share.
+
+    `pause_s` is the rest before each batch, `cross_checked` the share of cases with a second batch length.
+    """
 
     candidate: RunBox
     baseline: RunBox
@@ -46,6 +52,7 @@ class Bench:
     repeat: int
     pause_s: float
     randomness: random.Random
+    cross_checked: float = CROSS_CHECKED
 
 
 @dataclass(frozen=True)
@@ -117,8 +124,9 @@ def measure(bench: Bench, subject: Subject) -> Timing:
     """Time the case. Raises `NotMeasured` where the fault is ours: no baseline, or no usable time."""
     timing = Timing()
     patience = time.monotonic() + PATIENCE_S
-    _round(bench, subject, timing, pairs=min(LEAST_PAIRS, bench.repeat), shorts=1)
-    while time.monotonic() < patience and (pairs := _more_pairs(bench, subject, timing)):
+    shorts = int(bench.randomness.random() < bench.cross_checked)
+    _round(bench, subject, timing, min(LEAST_PAIRS, bench.repeat), shorts)
+    while time.monotonic() < patience and (pairs := _more_pairs(bench, timing)):
         _round(bench, subject, timing, pairs, shorts=0)
     if time.monotonic() < patience and _suspicious(timing):
         _round(bench, subject, timing, pairs=2, shorts=3)
@@ -131,7 +139,7 @@ def _conclude(subject: Subject, timing: Timing) -> None:
     """Pool the samples. Where they lie far apart, a difference of batch lengths proves nothing."""
     timing.candidate = measurement_of(timing.candidate_us, subject.plan.count, subject.seed)
     timing.baseline = measurement_of(timing.baseline_us, subject.plan.count, subject.seed)
-    timing.unstable = len(timing.candidate_us) >= LEAST_PAIRS and not _narrow(timing, subject.seed, UNSTABLE)
+    timing.unstable = len(timing.candidate_us) >= LEAST_PAIRS and not _narrow(timing, UNSTABLE)
     timing.nonlinear = not timing.unstable and len(timing.short_us) > 1 and _apart(timing)
 
 
@@ -139,19 +147,23 @@ def _suspicious(timing: Timing) -> bool:
     return not timing.failed and abs(timing.short_ratio - 1) > NONLINEAR
 
 
-def _more_pairs(bench: Bench, subject: Subject, timing: Timing) -> int:
+def _more_pairs(bench: Bench, timing: Timing) -> int:
     if timing.failed:
         return 0
     done = len(timing.candidate_us)
     if done < bench.repeat:
-        return 0 if _narrow(timing, subject.seed, NARROW) else bench.repeat - done
-    if done < MOST_PAIRS and bench.repeat >= LEAST_PAIRS and not _narrow(timing, subject.seed, UNSTABLE):
+        return 0 if _narrow(timing, NARROW) else bench.repeat - done
+    if done < MOST_PAIRS and bench.repeat >= LEAST_PAIRS and not _narrow(timing, UNSTABLE):
         return MOST_PAIRS - done
     return 0
 
 
-def _narrow(timing: Timing, seed: int, width: float) -> bool:
-    return narrow_enough(timing.candidate_us, seed, width) and narrow_enough(timing.baseline_us, seed, width)
+def _narrow(timing: Timing, width: float) -> bool:
+    """Whether both intervals are within `width` of their medians."""
+    return all(
+        len(samples) >= LEAST_PAIRS and relative_width(likely_interval(samples), median(samples)) <= width
+        for samples in (timing.candidate_us, timing.baseline_us)
+    )
 
 
 def _apart(timing: Timing) -> bool:

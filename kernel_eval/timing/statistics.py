@@ -66,6 +66,17 @@ def bootstrap_interval(
     return medians[low], medians[resamples - 1 - low]
 
 
+def likely_interval(samples: Sequence[float]) -> tuple[float, float]:
+    """The 95 % bootstrap interval of the median of a few samples, without resampling.
+
+    Of up to six samples it is their range; of seven to ten the extremes fall outside, for a resample
+    has one of them as its median in less than 2.5 % of all cases.
+    """
+    ordered = sorted(samples)
+    cut = 0 if len(ordered) <= 6 else 1
+    return ordered[cut], ordered[-1 - cut]
+
+
 def relative_width(interval: tuple[float, float], centre: float) -> float:
     """Width of `interval` as a share of `centre` (0.1 is ±5 %)."""
     return (interval[1] - interval[0]) / centre

@@ -12,6 +12,7 @@ from kernel_eval.errors import NotMeasured
 from kernel_eval.model import MeasurementState
 from kernel_eval.timing.statistics import (
     bootstrap_interval,
+    likely_interval,
     mad,
     measurement_of,
     median,
@@ -91,3 +92,11 @@ def test_a_measurement_keeps_every_sample() -> None:
 def test_times_that_are_no_times_are_never_a_measurement(samples: list[float]) -> None:
     with pytest.raises(NotMeasured):
         measurement_of(samples, calls=4, seed=1)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5, 7])
+def test_the_likely_interval_of_few_samples_is_the_bootstraps(count: int) -> None:
+    draw = random.Random(count)
+    for seed in range(20):
+        samples = [draw.lognormvariate(0, 0.3) for _ in range(count)]
+        assert likely_interval(samples) == pytest.approx(bootstrap_interval(samples, seed))
