@@ -16,11 +16,10 @@ from pathlib import Path
 from types import FrameType
 
 import click
-from rich.console import Console
 
 from local_stack import example
 from local_stack.client import Client
-from local_stack.console import Screen
+from local_stack.console import Screen, plain_console
 from local_stack.layout import PROJECT, Layout
 from local_stack.process import StackError
 from local_stack.state import load_state, sole_supervisor
@@ -82,9 +81,9 @@ def demo(layout: Layout) -> None:
     if not state.running or not state.ready:
         click.echo("no stack is running: start it with `make up` in another terminal", err=True)
         sys.exit(EXIT_NOTHING)
-    screen = Screen(Console(stderr=True, highlight=False, soft_wrap=True))
+    screen = Screen(plain_console(stderr=True))
     client = Client(state.address, layout.token.read_text().strip())
-    outcome = example.judge_again(client, screen, f"demo-{secrets.token_hex(8)}")
+    outcome = example.judge_again(client, state.board, screen, f"demo-{secrets.token_hex(8)}")
     click.echo(json.dumps(outcome.result or outcome.submission, indent=2, ensure_ascii=False))
     sys.exit(0 if outcome.result else EXIT_FAILED)
 
@@ -115,8 +114,8 @@ def _run(stack: Stack, no_example: bool) -> None:
     programs = stack.start()
     if not no_example:
         client = Client(programs.address, example.ensure_token(stack.layout, programs))
-        example.show(example.judge_once(stack.layout, client, screen), screen)
-    screen.say(f"\n  Board    [bold cyan]{programs.address}/boards/{example.BOARD}[/]")
+        example.show(example.judge_once(stack.layout, client, stack.board, screen), screen)
+    screen.say(f"\n  Board    [bold cyan]{programs.address}/boards/{stack.board}[/]")
     screen.say(f"  Token    {stack.layout.token}\n  Stop     Ctrl-C, or `make down`\n")
     while True:
         time.sleep(TEND_S)

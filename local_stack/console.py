@@ -11,6 +11,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 
+LOG_COLUMNS = 100
+
 
 @dataclass
 class Step:
@@ -25,11 +27,19 @@ class Step:
         self.spinner.update(f"{self.name} … {escape(text)}")
 
 
+def plain_console(*, stderr: bool = False) -> Console:
+    """A console that never breaks lines by itself; where nobody watches it is wide enough for a table."""
+    console = Console(stderr=stderr, highlight=False, soft_wrap=True)
+    if not console.is_terminal:
+        console.width = LOG_COLUMNS
+    return console
+
+
 @dataclass(frozen=True)
 class Screen:
     """Writes steps and notes; a spinner only where somebody is watching."""
 
-    console: Console = field(default_factory=lambda: Console(highlight=False, soft_wrap=True))
+    console: Console = field(default_factory=plain_console)
 
     @contextmanager
     def step(self, name: str) -> Iterator[Step]:

@@ -23,6 +23,7 @@ from local_stack.layout import EXAMPLE, Layout
 from local_stack.programs import Programs
 
 BOARD = "cann-bench-small-cpu"
+"""The board of a stack whose worker judges everything."""
 USER = "hapboard"
 
 
@@ -50,19 +51,19 @@ def ensure_token(layout: Layout, programs: Programs) -> str:
     return made.token
 
 
-def judge_once(layout: Layout, client: Client, screen: Screen) -> Outcome:
+def judge_once(layout: Layout, client: Client, board: str, screen: Screen) -> Outcome:
     """Submits the example the first time, and from then on looks at that submission again."""
     with screen.step("Example submission") as step:
-        public_id = _known(layout) or client.submit(EXAMPLE, BOARD, f"example-{_digest()}")
+        public_id = _known(layout) or client.submit(EXAMPLE, board, f"example-{_digest()}")
         layout.example.write_text(json.dumps({"id": public_id}) + "\n")
         step.detail = public_id
     return _await(client, screen, public_id)
 
 
-def judge_again(client: Client, screen: Screen, key: str) -> Outcome:
+def judge_again(client: Client, board: str, screen: Screen, key: str) -> Outcome:
     """Submits the example anew."""
     with screen.step("Example submission") as step:
-        public_id = client.submit(EXAMPLE, BOARD, key)
+        public_id = client.submit(EXAMPLE, board, key)
         step.detail = public_id
     return _await(client, screen, public_id)
 
@@ -80,7 +81,7 @@ def show(outcome: Outcome, screen: Screen) -> None:
     if outcome.result is None:
         screen.fault(f"{outcome.submission['id']} is {outcome.submission['status']}: {outcome.submission['message']}")
         return
-    table = Table(box=None, pad_edge=False, padding=(0, 2), header_style="dim")
+    table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="dim")
     for heading in ("  operator", "verdict", "score", "compiled", "correct", "fast", "speed-up"):
         table.add_column(heading, justify="left" if heading in ("  operator", "verdict") else "right")
     for row in outcome.result["operators"]:

@@ -22,6 +22,7 @@ class State:
     ports: dict[str, int] = field(default_factory=dict)
     pids: dict[str, int] = field(default_factory=dict)
     address: str = ""
+    board: str = ""
     ready: bool = False
 
     @property

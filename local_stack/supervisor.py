@@ -57,6 +57,7 @@ class Stack:
     valkey: Valkey
     parts: dict[str, Part] = field(default_factory=dict)
     programs: Programs | None = None
+    board: str = ""
 
     def start(self) -> Programs:
         """Starts everything; `StackError` names the part that did not start."""
@@ -134,11 +135,12 @@ class Stack:
         if first:
             self._worker_step("Peaks of this machine", programs.worker("probe"))
             self._worker_step("Hidden cases", programs.worker("hidden"))
-        self._worker_step("Suite and board", programs.worker("register"))
+        self.board = self._worker_step("Suite and board", programs.worker("register"))
 
-    def _worker_step(self, title: str, program: Program) -> None:
+    def _worker_step(self, title: str, program: Program) -> str:
         with self.screen.step(title) as step:
             step.detail = process.output(program, PREPARE_S)
+        return step.detail
 
     def _start_part(self, name: str, program: Program, stop_signals: Sequence[tuple[int, float]]) -> None:
         self.parts[name] = Part(program, stop_signals, process.start(program))
@@ -175,7 +177,7 @@ class Stack:
         if self.programs is not None:
             ports["api"] = self.programs.api_port
         address = self.programs.address if self.programs is not None else ""
-        return State(os.getpid(), start_ticks(os.getpid()) or 0, ports, pids, address)
+        return State(os.getpid(), start_ticks(os.getpid()) or 0, ports, pids, address, self.board)
 
 
 def make_stack(layout: Layout, screen: Screen) -> Stack:

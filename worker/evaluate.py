@@ -125,6 +125,8 @@ class Evaluator:
             digest = session.get_one(SuiteRow, board.suite_id).digest
             found = anchors.load(session, board)
             pinned = dict(board.fingerprint), (digest, board.hidden_digest)
+        if lease.board != self._settings.board:
+            raise InternalError(f"this worker serves {self._settings.board}, not {lease.board}")
         if unlike := devices.why_not_like(pinned[0], self.peaks):
             raise InternalError(f"this host is not the one that {lease.board} pins: {unlike}")
         if pinned[1] != (self.suite.digest, self.suite.hidden_digest):

@@ -26,14 +26,10 @@ TITLES = {"cann-bench-small": "CANN Bench (small)", "cann-bench": "CANN Bench"}
 class Registration:
     """What a board is made of."""
 
+    slug: str
     suite: Suite
     hardware: str
     peaks: CpuPeaks
-
-    @property
-    def slug(self) -> str:
-        """The board's name in addresses."""
-        return f"{self.suite.name}-{self.hardware}"
 
 
 def register(session: Session, settings: WorkerSettings, suite: Suite, peaks: CpuPeaks, now: datetime) -> Board:
@@ -42,7 +38,7 @@ def register(session: Session, settings: WorkerSettings, suite: Suite, peaks: Cp
     A board whose suite or hidden set has changed keeps its standings under a
     dated name, and a new board takes its place: versions are never mixed.
     """
-    wanted = Registration(suite, settings.worker_hardware, peaks)
+    wanted = Registration(settings.board, suite, settings.worker_hardware, peaks)
     row = _suite_row(session, suite)
     board = session.scalars(select(Board).where(Board.slug == wanted.slug).with_for_update()).one_or_none()
     if board is not None and (board.suite_id, board.hidden_digest) == (row.id, suite.hidden_digest):
@@ -101,6 +97,7 @@ def _case_spec(case: model.Case) -> dict[str, object]:
 def _new_board(session: Session, wanted: Registration, suite_row: SuiteRow, now: datetime) -> Board:
     made = anchors.store(session, first_anchors(wanted, _anchors_version(session, wanted, now), now), now)
     title = f"{TITLES.get(wanted.suite.name, wanted.suite.name)} on {wanted.hardware}"
+    title += " (trial)" if wanted.slug.endswith("-trial") else ""
     board = Board(
         slug=wanted.slug,
         suite_id=suite_row.id,

@@ -89,15 +89,23 @@ def why_unfit(settings: WorkerSettings, database: Database) -> list[str]:
     """Everything that keeps this host from judging, each with what to do about it; empty where nothing does."""
     reasons = [f"{part.part}: {part.fix}" for part in check_host()]
     try:
-        suite = season_suite(settings)
+        season_suite(settings)
         with database.session() as session:
-            query = select(Board).where(Board.slug == f"{suite.name}-{settings.worker_hardware}")
-            board = session.scalars(query).one_or_none()
-        if board is not None and (unlike := devices.why_not_like(board.fingerprint, devices.host_peaks(settings))):
-            reasons.append(f"host: not the one that {board.slug} pins ({unlike})")
+            boards = session.scalars(select(Board).where(Board.hardware == settings.worker_hardware)).all()
+        reasons += [reason for board in boards if (reason := _why_not_for(board, settings))]
     except JudgeError as fault:
         reasons.append(f"suite: {fault}")
     return reasons
+
+
+def _why_not_for(board: Board, settings: WorkerSettings) -> str | None:
+    """Why runs for that board must not reach this worker; boards of its hardware share one queue."""
+    if board.slug.endswith("-trial") != settings.is_trial:
+        return f"settings: a worker for a trial can't serve {board.slug}, nor the other way round; use another database"
+    if board.slug != settings.board:
+        return None
+    unlike = devices.why_not_like(board.fingerprint, devices.host_peaks(settings))
+    return f"host: not the one that {board.slug} pins ({unlike})" if unlike else None
 
 
 def _serve(settings: WorkerSettings, stopping: StopFlag) -> None:

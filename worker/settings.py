@@ -40,13 +40,23 @@ class WorkerSettings(BaseSettings):
     """False judges correctness alone; nothing is ranked by it."""
     worker_operators: frozenset[str] = frozenset()
     worker_case_ids: frozenset[int] = frozenset()
-    """Restrict what is judged, for trials of the service; empty means everything."""
+    """Restrict what is judged, for trials of the service on a board of their own; empty means everything."""
     log_json: bool = True
 
     @property
     def lease(self) -> timedelta:
         """For how long a lease stands without a heartbeat."""
         return timedelta(seconds=self.worker_lease_s)
+
+    @property
+    def is_trial(self) -> bool:
+        """Whether only a part is judged, so that no result may stand beside whole ones."""
+        return bool(self.worker_operators or self.worker_case_ids) or not self.worker_timed
+
+    @property
+    def board(self) -> str:
+        """The board that this worker serves."""
+        return f"{self.worker_suite}-{self.worker_hardware}{'-trial' if self.is_trial else ''}"
 
     def hidden_folder(self, suite_digest: str) -> Path:
         """The season's hidden cases of that suite; another version of it has others."""

@@ -13,7 +13,6 @@ from sqlalchemy.orm import Session
 from app.models import SubmissionEvent
 from app.runs import service
 from app.runs.lease import Lease
-from app.submissions.happenings import Happening
 from kernel_eval.model import (
     Build,
     BuildFinished,
