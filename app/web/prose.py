@@ -18,7 +18,7 @@ def _markdown() -> MarkdownIt:
 
 def _framed_open(*_: object) -> str:
     """Tables scroll inside a frame of their own on narrow screens."""
-    return '<div class="frame"><table>\n'
+    return '<div class="frame" tabindex="0"><table>\n'
 
 
 def _framed_close(*_: object) -> str:
@@ -26,8 +26,11 @@ def _framed_close(*_: object) -> str:
 
 
 def rendered(source: str) -> Markup:
-    """Markdown as HTML. Raw HTML in the source is shown as text; links keep to http, https and relative ones."""
-    return Markup(_markdown().render(source))
+    """Markdown as HTML; what may scroll can be reached by keyboard.
+
+    Raw HTML in the source is shown as text; links keep to http, https and relative ones.
+    """
+    return Markup(_markdown().render(source).replace("<pre>", '<pre tabindex="0">'))
 
 
 def spoken(message: str) -> Markup:

@@ -58,6 +58,7 @@ class SubmissionPage:
     log_href: str
     facts: tuple[Fact, ...]
     citation: str
+    result_id: str
 
 
 @dataclass(frozen=True)
@@ -173,6 +174,7 @@ def _page(visit: Visit, found: _Found) -> SubmissionPage:
         log_href=f"/api/v1/submissions/{view.id}/log",
         facts=submission_facts(view, result, _),
         citation=result.citation.bibtex if result is not None else "",
+        result_id=result.id if result is not None else "",
     )
 
 

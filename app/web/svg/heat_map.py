@@ -114,16 +114,12 @@ def _cell(content: HeatCell, x: float, y: float, width: float, first: bool) -> M
         element("rect", x=x, y=y, width=width - CELL_GAP, height=ROW - CELL_GAP, class_=colour),
         text(label, x + (width - CELL_GAP) / 2, y + ROW / 2 + 3, class_=f"on-{colour}", anchor="middle"),
     )
-    name = "g" if content.href is None else "a"
-    return element(
-        name,
-        *inside,
-        href=content.href,
-        role="gridcell",
-        class_="cell",
-        tabindex=0 if first else -1,
-        aria_label=content.sentence,
-    )
+    marked = {"class_": "cell", "tabindex": 0 if first else -1, "aria_label": content.sentence}
+    if content.href is None:
+        inner = element("g", *inside, role="img", **marked)
+    else:
+        inner = element("a", *inside, href=content.href, **marked)
+    return element("g", inner, role="gridcell")
 
 
 def _legend(left: float, y: float, _: Gettext) -> Markup:

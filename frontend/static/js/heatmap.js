@@ -1,6 +1,6 @@
 // Arrow keys move through the cells of a heat map; the focused cell's label is read as a sentence.
 export function moveThroughMap(map) {
-  const rows = [...map.querySelectorAll("[role=row]")].map((row) => [...row.querySelectorAll("[role=gridcell]")]);
+  const rows = [...map.querySelectorAll("[role=row]")].map((row) => [...row.querySelectorAll(".cell")]);
   const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
   function place(cell) {
@@ -9,7 +9,7 @@ export function moveThroughMap(map) {
   }
 
   map.addEventListener("keydown", (event) => {
-    const cell = event.target.closest("[role=gridcell]");
+    const cell = event.target.closest(".cell");
     if (!cell) return;
     const [row, column] = place(cell);
     const step = steps[event.key];

@@ -122,7 +122,8 @@ def test_hostile_labels_stay_text() -> None:
 def test_one_cell_of_the_heat_map_takes_the_tab_stop_and_each_says_a_sentence() -> None:
     cells = (HeatCell(0.9, "", "exp, A: HAP 0.90", "/a#exp"), HeatCell(None, "–", "exp, B: not attempted", None))
     root = parsed(heat_map("map", ["1 A", "2 B"], [HeatRow("L1", "exp", cells), HeatRow("L1", "mish", cells)], same))
-    found = [node for node in root.iter() if node.attrib.get("role") == "gridcell"]
+    assert sum(node.attrib.get("role") == "gridcell" for node in root.iter()) == 4
+    found = [node for node in root.iter() if node.attrib.get("class") == "cell"]
     assert [node.attrib["tabindex"] for node in found] == ["0", "-1", "-1", "-1"]
     assert [node.attrib["aria-label"] for node in found[:2]] == ["exp, A: HAP 0.90", "exp, B: not attempted"]
     assert root.attrib["role"] == "grid"
