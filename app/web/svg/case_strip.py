@@ -12,7 +12,7 @@ from app.web.figures import hap, microseconds
 from app.web.svg.markup import Gettext, element, picture, text
 from app.web.svg.scale import LogScale, hap_class, log_scale
 
-WIDTH: Final = 1104.0
+WIDTH: Final = 1056.0
 LETTER_WIDTH: Final = 7.0
 FIGURE_WIDTH: Final = 112.0
 ROW: Final = 20.0
