@@ -13,12 +13,15 @@ from kernel_eval.model import (
     Case,
     CaseResult,
     Comparison,
+    Flag,
+    FlagId,
     Limit,
     Measurement,
     MeasurementState,
     Operator,
     OperatorResult,
     Report,
+    Severity,
     Split,
     Suite,
     Verdict,
@@ -51,13 +54,15 @@ DETERMINED_SEED: Final = 20261130
 class Kernel:
     """How good a made-up kernel is: `skill` 0 is as fast as the baseline, 1 at the limit, below 0 slower.
 
-    `failing` gives verdicts of some cases by id; `whole` a verdict on the operator as a whole.
+    `failing` gives verdicts of some cases by id; `whole` a verdict on the operator as a whole;
+    `beyond` and `unstable` name public cases faster than the limit and with wavering times.
     """
 
     skill: float = 0.5
     failing: Mapping[int, Verdict] = field(default_factory=dict)
     whole: Verdict | None = None
     beyond: frozenset[int] = frozenset()
+    unstable: frozenset[int] = frozenset()
 
 
 def with_hidden_cases(suite: Suite) -> Suite:
@@ -105,8 +110,14 @@ def _case_result(operator: Operator, case: Case, kernel: Kernel, chance: random.
         candidate=_measured(own_us, chance),
         baseline=_measured(baseline_us, chance),
         limit=limit,
+        flags=_wavering(case) if case.split is Split.PUBLIC and case.case_id in kernel.unstable else (),
         attempted=True,
     )
+
+
+def _wavering(case: Case) -> tuple[Flag, ...]:
+    said = "the times of the processes lie far apart"
+    return (Flag(FlagId.UNSTABLE_TIMING, Severity.NOTE, case.operator, case.case_id, said),)
 
 
 def _failed(operator: Operator, case: Case, verdict: Verdict, limit: Limit, baseline_us: float) -> CaseResult:

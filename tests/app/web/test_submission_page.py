@@ -74,7 +74,10 @@ def test_a_case_above_the_limit_is_shown_uncapped_and_flagged(reader: httpx.Clie
 
 
 def test_a_result_has_its_own_lasting_address(reader: httpx.Client) -> None:
-    assert "KernelSmith" in get(reader, "/results/HB-DEMO-2026-000001").source
+    page = get(reader, "/results/HB-DEMO-2026-000001")
+    assert "KernelSmith" in page.source
+    exp = next(e.text for e in page.all("details") if e.attributes.get("id") == "exp")
+    assert "unstable timing (#6): the times of the processes lie far apart" in " ".join(exp.split())
     assert reader.get("/results/HB-DEMO-2026-000041").status_code == 404
 
 
