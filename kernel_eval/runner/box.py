@@ -14,14 +14,14 @@ from types import TracebackType
 from kernel_eval.errors import InternalError, SandboxIncomplete
 from kernel_eval.model import CallSpec
 from kernel_eval.runner.arena_build import arena_library
-from kernel_eval.runner.case_child import Assignment, CaseChild, checked_order
+from kernel_eval.runner.conduct import Assignment, CaseChild, checked_order
+from kernel_eval.runner.line import Forked, ZygoteLink
 from kernel_eval.runner.plan import PlanFile, plan_content, table_bytes
 from kernel_eval.runner.play import Play
 from kernel_eval.runner.pool import Pool
 from kernel_eval.runner.process import CaseProcess
 from kernel_eval.runner.protocol import MESSAGE_BYTES, Kind, Malformed, Message, send, unpack
 from kernel_eval.runner.unboxed import Unboxed
-from kernel_eval.runner.zygote_link import Forked, ZygoteLink
 from kernel_eval.sandbox import seccomp
 from kernel_eval.sandbox.box import INSIDE, open_up
 from kernel_eval.sandbox.boxed import Boxed, BoxPlan, make_tmpfs

@@ -13,6 +13,7 @@ from kernel_eval.errors import InternalError
 from kernel_eval.runner.claims import claims_of, declared
 from kernel_eval.runner.conversation import Conversation, Heard, Silence
 from kernel_eval.runner.layout import Layout, Window
+from kernel_eval.runner.line import Forked
 from kernel_eval.runner.memory import SealedOnce
 from kernel_eval.runner.plan import PlanFile
 from kernel_eval.runner.play import Play, PlayStatus, Readiness
@@ -20,7 +21,6 @@ from kernel_eval.runner.pool import Pool
 from kernel_eval.runner.printable import printable
 from kernel_eval.runner.process import CaseProcess
 from kernel_eval.runner.protocol import Kind, Malformed, Message, send
-from kernel_eval.runner.zygote_link import Forked
 
 AFTERWARDS_S = 30.0
 """What looking at results and copying them may take after "done", where time does not count."""
