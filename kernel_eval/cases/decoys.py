@@ -2,8 +2,8 @@
 
 A pool has up to a thousand of them, refilled for every case. They are cut out of
 one reservoir of random numbers that is drawn once per evaluation: a process that
-is timed has never seen it, and meets no stretch of it twice unless its pool holds
-more numbers than the reservoir.
+is timed has never seen it and meets no number of it twice. Repetition would tell
+decoys from known inputs, whose values come nowhere else.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from kernel_eval.cases.operator_source import operator_function
 from kernel_eval.cases.streams import stream, words32
 from kernel_eval.model import Case, Operator, RangeKind, ValueRange
 
-RESERVOIR_ELEMENTS = 1 << 25
+RESERVOIR_ELEMENTS = (1 << 26) + (1 << 22)
+"""Enough for a pool of 128 MiB of 16-bit inputs, with room to begin anywhere."""
 CHUNK_ELEMENTS = 1 << 15
 """Elements per step: scratch memory stays in the cache, and torch starts no threads of its own."""
 NARROW_SPAN = 1 << 20
@@ -44,42 +45,46 @@ class DecoySource:
     def fill(self, operator: Operator, case: Case, columns: Sequence[torch.Tensor]) -> None:
         """Fill the columns of all input tensors, in argument order, lists flattened.
 
-        Operators with structured inputs get every decoy drawn and constrained like a known input.
+        Operators with structured inputs, and pools larger than the reservoir, get every decoy drawn
+        like a known input.
         """
         specs = argument_specs(operator, case)
-        ranges = [
-            values for spec, values in zip(specs, case.value_ranges, strict=True) for _ in range(len(spec.tensors))
-        ]
-        if operator_function(operator.folder, "constrain") is not None:
+        if operator_function(operator.folder, "constrain") is not None or self._too_small(columns):
             shapes = [tensor.shape for spec in specs for tensor in spec.tensors]
             rows = range(len(columns[0])) if columns else ()
             sets = [[column[row].view(shape) for column, shape in zip(columns, shapes, strict=True)] for row in rows]
             fill_decoys(operator, case, sets)
             return
-        with ThreadPoolExecutor(_threads()) as threads:
-            for column, values in zip(columns, ranges, strict=True):
-                if column.numel():
-                    self._fill_column(column, values, threads)
+        ranges = [values for spec, values in zip(specs, case.value_ranges, strict=True) for _ in spec.tensors]
+        self._fill_columns([pair for pair in zip(columns, ranges, strict=True) if pair[0].numel()])
 
-    def _fill_column(self, column: torch.Tensor, values: ValueRange, threads: Executor) -> None:
+    def _too_small(self, columns: Sequence[torch.Tensor]) -> bool:
+        return sum(column.numel() for column in columns) > self._unit.numel()
+
+    def _fill_columns(self, pairs: Sequence[tuple[torch.Tensor, ValueRange]]) -> None:
+        """Each column gets a stretch of its own, one after another from a place that changes every time."""
+        total = sum(column.numel() for column, _ in pairs)
+        start = self._randomness.randrange(self._unit.numel() - total + 1)
+        with ThreadPoolExecutor(_threads()) as threads:
+            for column, values in pairs:
+                unit = self._unit[start : start + column.numel()].view(column.shape)
+                self._fill_column(column, unit, values, threads)
+                start += column.numel()
+
+    def _fill_column(self, column: torch.Tensor, unit: torch.Tensor, values: ValueRange, threads: Executor) -> None:
         if values.kind is RangeKind.ZERO:
             column.zero_()
             return
-        unit = self._windows(*column.shape)
-        overlay = self._windows(*column.shape) if values.kind is RangeKind.NAN else None
         share = -(-len(column) // _threads())
+        overlay = self._signs(column) if values.kind is RangeKind.NAN else None
         parts = [slice(start, start + share) for start in range(0, len(column), share)]
         list(threads.map(lambda part: _fill_rows(column[part], unit[part], _part(overlay, part), values), parts))
         _finish(column, values)
 
-    def _windows(self, rows: int, elements: int) -> torch.Tensor:
-        """Stretches of the reservoir, one per row, from a place that changes every time."""
-        total = self._unit.numel()
-        if elements >= total:
-            raise ValueError(f"a decoy of {elements} elements is larger than the reservoir of {total}")
-        step = max(min(elements, (total - elements) // rows), 1)
-        start = self._randomness.randrange(max(total - elements - step * (rows - 1), 1))
-        return self._unit.as_strided((rows, elements), (step, 1), start)
+    def _signs(self, column: torch.Tensor) -> torch.Tensor:
+        """Numbers whose signs say where NaN goes."""
+        start = self._randomness.randrange(self._unit.numel() - column.numel() + 1)
+        return self._unit[start : start + column.numel()].view(column.shape)
 
 
 def _fill_rows(column: torch.Tensor, unit: torch.Tensor, overlay: torch.Tensor | None, values: ValueRange) -> None:

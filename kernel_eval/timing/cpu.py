@@ -176,7 +176,7 @@ def _round(bench: Bench, subject: Subject, timing: Timing, pairs: int, shorts: i
     places = place_known(subject.plan, bench.randomness)
     with ExitStack() as stack:
         bench.pool.lay_out(subject.candidate, subject.plan.count)
-        stack.callback(_clear, bench.pool, places)
+        stack.callback(_clear, bench.pool)
         kinds = _kinds(bench.randomness, pairs, shorts)
         lanes = [_lane(bench, subject, timing, places, kind) for kind in kinds]
         for lane in lanes:
@@ -190,11 +190,10 @@ def _round(bench: Bench, subject: Subject, timing: Timing, pairs: int, shorts: i
                 return
 
 
-def _clear(pool: Pool, places: Sequence[int]) -> None:
-    """Remove the known values, so that no child that is prepared later can work ahead. Decoys never come again."""
-    for index in places:
-        for tensor in pool.inputs(index):
-            tensor.zero_()
+def _clear(pool: Pool) -> None:
+    """Remove all values, so that a child that is prepared later sees none that can help it."""
+    for column in pool.input_columns():
+        column.zero_()
 
 
 def _kinds(randomness: random.Random, pairs: int, shorts: int) -> list[str]:

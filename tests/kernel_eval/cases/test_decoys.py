@@ -139,10 +139,15 @@ def test_structured_inputs_are_constrained_in_every_decoy(source: DecoySource, t
     assert not torch.equal(column[0], column[1])
 
 
-def test_a_decoy_larger_than_the_reservoir_is_refused(tmp_path: Path) -> None:
+def test_a_pool_larger_than_the_reservoir_is_drawn_afresh(tmp_path: Path) -> None:
     small = DecoySource(elements=100)
-    with pytest.raises(ValueError, match="larger than the reservoir"):
-        filled(small, tmp_path, "float32", ValueRange(RangeKind.UNIFORM, 0.0, 1.0))
+    decoys = filled(small, tmp_path, "float32", ValueRange(RangeKind.UNIFORM, 0.0, 1.0))
+    assert len(decoys.unique()) > 0.95 * decoys.numel()
+
+
+def test_no_number_comes_twice_within_a_pool(source: DecoySource, tmp_path: Path) -> None:
+    decoys = filled(source, tmp_path, "float64", ValueRange(RangeKind.UNIFORM, 0.0, 1.0))
+    assert len(decoys.unique()) > 0.98 * decoys.numel(), "24 random bits repeat by chance alone"
 
 
 def test_nan_is_the_only_non_finite_value_of_a_nan_range(source: DecoySource, tmp_path: Path) -> None:
