@@ -20,7 +20,7 @@ $(STAMP): pyproject.toml requirements.lock
 	@umask 022; test -x $(BIN)/pip || $(PYTHON) -m venv --clear $(VENV) || { \
 	  echo "python3 -m venv does not work here (Debian: apt-get install python3-venv)"; exit 2; }
 	@echo "Installing into $(VENV); the first time this downloads about 300 MB with a CPU build of torch"
-	@umask 022; $(BIN)/pip install --quiet --disable-pip-version-check -c requirements.lock -e '.[dev]'
+	@umask 022; $(BIN)/pip install -qq --disable-pip-version-check -c requirements.lock -e '.[dev]'
 	@touch $@
 
 up: $(STAMP) ## start everything, judge the example, print the board's address; Ctrl-C stops it

@@ -150,13 +150,14 @@ class Postgres:
 
     def _program(self, name: str, *arguments: str) -> Program:
         folder = binaries()
+        package = folder.parents[1]
         return Program(
             name=name,
             argv=[str(folder / name), *arguments],
             log=self.log,
             env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "TZ": "UTC"},
             identity=self._identity,
-            needs=[folder.parent, self.folder],
+            needs=[package, *package.parent.glob(f"{package.name}.libs"), self.folder],
             cwd=self.folder,
             death_signal=signal.SIGINT,
         )
