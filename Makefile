@@ -57,7 +57,7 @@ types: $(STAMP) ## check types, strictly
 	@$(BIN)/mypy
 
 bench: $(STAMP) ## run every benchmark; each prints JSON
-	@for each in benchmarks/*.py; do [ -e "$$each" ] || continue; echo "# $$each" >&2; $(BIN)/python "$$each" || exit 1; done
+	@for each in benchmarks/*.py; do name=$$(basename "$$each" .py); echo "# $$name" >&2; $(BIN)/python -m "benchmarks.$$name" || exit 1; done
 
 clean: down ## remove caches and builds; keeps .venv and var
 	@rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -3,7 +3,7 @@
 Starts a real PostgreSQL, a real broker and the API, asks for pages and API
 answers, and reads the process's resident memory. Usage:
 
-    python benchmarks/api_footprint.py [--requests 300]
+    python -m benchmarks.api_footprint [--requests 300]
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
-from support.figures import aim, finish
+from benchmarks.support.figures import aim, finish
 
 from app.db.migrate import upgrade
 from local_stack import database, process

@@ -1,6 +1,6 @@
 """Cold build of examples/cpu_cpp in the build box, without a compiler cache: seconds, as JSON.
 
-    python benchmarks/build_example.py [--repeat N]
+    python -m benchmarks.build_example [--repeat N]
 
 `import_torch_seconds` is what importing torch takes in the same box: the part of it that no submission can avoid,
 and a yardstick for how loaded the machine is.

@@ -32,7 +32,7 @@ from kernel_eval.suite import default_bench_data, load_suite
 
 if __package__:  # python -m benchmarks.case_overhead
     from benchmarks.support.figures import aim, finish, spread, tell
-else:  # python benchmarks/case_overhead.py
+else:  # python -m benchmarks.case_overhead
     from support.figures import aim, finish, spread, tell
 
 SMALL_BYTES = 1 << 16

@@ -3,7 +3,7 @@
 First with an empty golden cache, then with a warm one; correctness alone, then
 with timing. Hidden cases are made from a fresh secret for this run. Usage:
 
-    python benchmarks/judge_example.py [--source examples/cpu_cpp] [--operator exp ...] [--public-only] [--no-timing]
+    python -m benchmarks.judge_example [--source examples/cpu_cpp] [--operator exp ...] [--public-only] [--no-timing]
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from support.figures import aim, finish, spread, tell
+from benchmarks.support.figures import aim, finish, spread, tell
 
 from kernel_eval.device.cpu_probe import probe
 from kernel_eval.hap import CpuPeaks

@@ -2,7 +2,7 @@
 
 Uses the checkout's running stack, or starts one for the purpose. Usage:
 
-    python benchmarks/upload_to_build.py [--submissions 8]
+    python -m benchmarks.upload_to_build [--submissions 8]
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from datetime import datetime
 from typing import Any
 
 import httpx
-from support.figures import aim, finish, spread, tell
-from support.stack import running_stack
+from benchmarks.support.figures import aim, finish, spread, tell
+from benchmarks.support.stack import running_stack
 
 from local_stack.client import Client
 from local_stack.example import BOARD
