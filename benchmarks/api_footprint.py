@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
-from benchmarks.support.figures import aim, finish
 
 from app.db.migrate import upgrade
+from benchmarks.support.figures import aim, finish
 from local_stack import database, process
 from local_stack.database import Database
 from local_stack.keys import load_keys

@@ -18,6 +18,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from benchmarks.support.figures import aim, finish, spread, tell
 from kernel_eval.cases.inputs import fill_inputs
 from kernel_eval.check import compare_claims, judge_outputs
 from kernel_eval.evaluation.calls import call_of
@@ -29,11 +30,6 @@ from kernel_eval.runner.play import Play, PlayStatus
 from kernel_eval.runner.pool import Pool
 from kernel_eval.settings import Settings
 from kernel_eval.suite import default_bench_data, load_suite
-
-if __package__:  # python -m benchmarks.case_overhead
-    from benchmarks.support.figures import aim, finish, spread, tell
-else:  # python -m benchmarks.case_overhead
-    from support.figures import aim, finish, spread, tell
 
 SMALL_BYTES = 1 << 16
 OVERHEAD_MS = 35.0

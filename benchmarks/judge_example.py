@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.support.figures import aim, finish, spread, tell
-
 from kernel_eval.device.cpu_probe import probe
 from kernel_eval.hap import CpuPeaks
 from kernel_eval.model import (

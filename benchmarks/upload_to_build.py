@@ -17,9 +17,9 @@ from datetime import datetime
 from typing import Any
 
 import httpx
+
 from benchmarks.support.figures import aim, finish, spread, tell
 from benchmarks.support.stack import running_stack
-
 from local_stack.client import Client
 from local_stack.example import BOARD
 
