@@ -12,7 +12,6 @@ import math
 import os
 import random
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
 
 import torch
 
@@ -24,8 +23,8 @@ from kernel_eval.model import Case, Operator, RangeKind, ValueRange
 
 RESERVOIR_ELEMENTS = (1 << 26) + (1 << 22)
 """Enough for a pool of 128 MiB of 16-bit inputs, with room to begin anywhere."""
-CHUNK_ELEMENTS = 1 << 15
-"""Elements per step: scratch memory stays in the cache, and torch starts no threads of its own."""
+CHUNK_ELEMENTS = 1 << 20
+"""Elements per step: few enough for scratch memory to stay in the cache, enough to keep all cores busy."""
 NARROW_SPAN = 1 << 20
 """Integers of at most so many values are drawn by way of a float32; wider ones from whole words."""
 
@@ -65,20 +64,16 @@ class DecoySource:
         """Each column gets a stretch of its own, one after another from a place that changes every time."""
         total = sum(column.numel() for column, _ in pairs)
         start = self._randomness.randrange(self._unit.numel() - total + 1)
-        with ThreadPoolExecutor(_threads()) as threads:
-            for column, values in pairs:
-                unit = self._unit[start : start + column.numel()].view(column.shape)
-                self._fill_column(column, unit, values, threads)
-                start += column.numel()
+        for column, values in pairs:
+            unit = self._unit[start : start + column.numel()].view(column.shape)
+            self._fill_column(column, unit, values)
+            start += column.numel()
 
-    def _fill_column(self, column: torch.Tensor, unit: torch.Tensor, values: ValueRange, threads: Executor) -> None:
+    def _fill_column(self, column: torch.Tensor, unit: torch.Tensor, values: ValueRange) -> None:
         if values.kind is RangeKind.ZERO:
             column.zero_()
             return
-        share = -(-len(column) // _threads())
-        overlay = self._signs(column) if values.kind is RangeKind.NAN else None
-        parts = [slice(start, start + share) for start in range(0, len(column), share)]
-        list(threads.map(lambda part: _fill_rows(column[part], unit[part], _part(overlay, part), values), parts))
+        _fill_rows(column, unit, self._signs(column) if values.kind is RangeKind.NAN else None, values)
         _finish(column, values)
 
     def _signs(self, column: torch.Tensor) -> torch.Tensor:
@@ -109,14 +104,6 @@ def _blocks(rows: int, elements: int) -> Iterator[tuple[slice, slice]]:
     for top in range(0, rows, high):
         for left in range(0, elements, wide):
             yield slice(top, top + high), slice(left, left + wide)
-
-
-def _part(overlay: torch.Tensor | None, rows: slice) -> torch.Tensor | None:
-    return None if overlay is None else overlay[rows]
-
-
-def _threads() -> int:
-    return len(os.sched_getaffinity(0))
 
 
 def _floats(target: torch.Tensor, unit: torch.Tensor, low: float, high: float, scratch: torch.Tensor) -> None:
