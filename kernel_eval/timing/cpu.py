@@ -25,7 +25,7 @@ from kernel_eval.timing.statistics import likely_interval, measurement_of, media
 LEAST_PAIRS = 3
 MOST_PAIRS = 7
 BASELINE_LIMIT_S = 120.0
-PATIENCE_S = 6.0
+PATIENCE_S = 2.0
 """No further round of a case begins after this time: a host so busy won't give steadier figures."""
 NARROW = 0.25
 """Measuring stops when both intervals are no wider than this share of their medians; an operator's score averages a
