@@ -22,6 +22,7 @@ from kernel_eval.runner.pool import Pool
 from kernel_eval.runner.process import CaseProcess
 from kernel_eval.runner.protocol import MESSAGE_BYTES, Kind, Malformed, Message, send, unpack
 from kernel_eval.runner.unboxed import Unboxed
+from kernel_eval.runner.watch import Watch
 from kernel_eval.sandbox import seccomp
 from kernel_eval.sandbox.box import INSIDE, open_up
 from kernel_eval.sandbox.boxed import Boxed, BoxPlan, make_tmpfs
@@ -30,6 +31,8 @@ from kernel_eval.sandbox.host import run_policy
 from kernel_eval.sandbox.outside import Expected, verify
 from kernel_eval.sandbox.policy import GIB, MIB, Bind, BoxLimits, RunPolicy, run_environment
 from kernel_eval.sandbox.priority import favour
+from kernel_eval.sandbox.rootless import rootless
+from kernel_eval.sandbox.seccomp_rootless import rootless_case_filter
 from kernel_eval.sandbox.workspace import Workspace
 from kernel_eval.settings import Settings
 
@@ -55,6 +58,10 @@ INSIDE_MODULES = (
 
 def _code_binds(home: Path) -> tuple[Bind, ...]:
     return tuple(Bind(home / name, CODE / home.name / name) for name in INSIDE_MODULES)
+
+
+def _case_filter() -> bytes:
+    return rootless_case_filter() if rootless() else seccomp.case_filter()
 
 
 class RunBox:
@@ -87,6 +94,7 @@ class RunBox:
         self._spaces: tuple[Workspace, ...] = ()
         self._box: Boxed | Unboxed | None = None
         self._link: ZygoteLink | None = None
+        self._watch: Watch | None = None
         self._spare: Forked | None = None
         self._met: CaseProcess | None = None
         self._children: set[CaseChild] = set()
@@ -126,8 +134,9 @@ class RunBox:
             "package_dir": str(package),
             "arena": str(arena),
             "threads": self._settings.threads,
-            "filter": seccomp.case_filter().hex() if self._settings.sandboxed else "",
+            "filter": _case_filter().hex() if self._settings.sandboxed else "",
             "confined": self._settings.sandboxed,
+            "closed": self._settings.sandboxed and rootless(),
         }
         return [sys.executable, "-I", "-B", str(start), "{socket}", json.dumps(document)]
 
@@ -170,11 +179,16 @@ class RunBox:
             if self._zygote_leaf is not None:
                 verify(pid, Expected(self._zygote_leaf, threads=1), "the zygote")
                 favour(pid)
+                if rootless():
+                    box = self._box
+                    self._watch = Watch(pid, lambda: isinstance(box, Boxed) and box.poll() is not None)
             self._link = ZygoteLink(self._box.channel, PROCESSES)
         return self._link
 
     def _fork(self) -> Forked:
         link = self._zygote()
+        if self._watch is not None:
+            self._watch.refuse_if_changed()
         number = link.next_number()
         leaf = self._job.borrow(self._limits()) if self._job else None
         return link.fork(number, leaf)
@@ -267,6 +281,7 @@ class RunBox:
 
         def bury() -> None:
             self._children.discard(child)
+            self._zygote_fault()
             link.forget(forked.number)
             for space in self._spaces:
                 space.wipe(forked.uid)
@@ -282,9 +297,14 @@ class RunBox:
             bury,
             self.settle,
             self._meet_spare,
+            self._zygote_fault,
         )
         self._children.add(child)
         return child
+
+    def _zygote_fault(self) -> str:
+        """What a case did to the zygote, which only one that has its user could; empty where nothing."""
+        return self._watch.fault() if self._watch is not None else ""
 
     def settle(self) -> None:
         """Wait until no fork is under way, so that it disturbs no time."""

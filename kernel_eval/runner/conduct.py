@@ -66,15 +66,17 @@ class CaseChild:
         bury: Callable[[], None],
         settle: Callable[[], None],
         meanwhile: Callable[[], None],
+        zygote_fault: Callable[[], str],
     ) -> None:
         """Made by `RunBox.spawn`. `exit_status` asks how the dead process ended; `bury` frees its place in the
-        box; `settle` waits until the box forks nothing; `meanwhile` does what can be done while this one dies."""
+        box; `settle` waits until the box forks nothing; `meanwhile` does what can be done while this one dies;
+        `zygote_fault` tells what it did to the process that forked it."""
         self._forked, self._process, self._assigned = forked, process, assigned
         self._talk = Conversation(forked.channel, forked.output)
         self._prepare_limit_s = prepare_limit_s
         self._deadline_ns = time.monotonic_ns() + int(prepare_limit_s * 1e9)
         self._exit_status, self._bury = exit_status, bury
-        self._settle, self._meanwhile = settle, meanwhile
+        self._settle, self._meanwhile, self._zygote_fault = settle, meanwhile, zygote_fault
         self._readiness: Readiness | None = None
         self._closed = False
 
@@ -115,6 +117,8 @@ class CaseChild:
             self._process.condemn()
             self._meanwhile()
             self._process.kill()
+            if fault := self._zygote_fault():
+                return Play(PlayStatus.TAMPERED, detail=fault)
             self._keep_outputs(play)
             return play
         finally:

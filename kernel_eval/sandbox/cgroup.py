@@ -14,6 +14,7 @@ from pathlib import Path
 from kernel_eval.errors import InternalError, SandboxIncomplete
 from kernel_eval.sandbox.hierarchy import Hierarchy, find_hierarchy
 from kernel_eval.sandbox.policy import BoxLimits
+from kernel_eval.sandbox.rootless import rootless
 
 PREFIX = "hapboard"
 CPU_PERIOD_US = 100_000
@@ -133,7 +134,7 @@ class Leaf:
                 folder.mkdir()
             except OSError as error:
                 raise SandboxIncomplete(
-                    "cgroup", f"Creating {folder} failed ({error}); run the judge as root."
+                    "cgroup", f"Creating {folder} failed ({error}); the group above it must be the judge's."
                 ) from error
 
     def remove(self) -> None:
@@ -192,6 +193,11 @@ class Job:
         self._top.remove()
 
 
+def _may_sweep(job: Path) -> bool:
+    """A judge without root leaves alone what is not its user's."""
+    return not rootless() or job.stat().st_uid == os.geteuid()
+
+
 def _owner_lives(name: str) -> bool:
     """Whether the judge that made a job's group still runs; True for names of another namespace."""
     _, namespace, pid, started, _ = name.split("-")
@@ -210,7 +216,7 @@ def sweep_orphans(hierarchy: Hierarchy | None = None) -> list[str]:
         for folder, names, _ in os.walk(top):
             for name in [name for name in names if pattern.fullmatch(name)]:
                 names.remove(name)
-                if not _owner_lives(name):
+                if not _owner_lives(name) and _may_sweep(Path(folder, name)):
                     _remove_tree(Path(folder, name))
                     swept.add(name)
     return sorted(swept)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kernel_eval.errors import SandboxIncomplete
+from kernel_eval.sandbox.rootless import rootless
 
 NEEDED = ("memory", "pids")
 OPTIONAL = ("cpu",)
@@ -74,6 +76,23 @@ def _fix(what: str) -> SandboxIncomplete:
     return SandboxIncomplete("cgroup", what)
 
 
+def _may_use(group: Path) -> bool:
+    """Whether this process may make groups here and move its own processes into them."""
+    return os.access(group, os.W_OK | os.X_OK) and os.access(group / "cgroup.procs", os.W_OK)
+
+
+def _delegation(folders: Iterable[Path]) -> str:
+    """How a user comes by control groups of its own below `folders`."""
+    user = os.geteuid()
+    own = f"$d/hapboard-{user}"
+    return (
+        "Without root the judge must start in control groups that are its user's own. With systemd: "
+        "systemd-run --user --scope -p Delegate=yes make up. Without, as root, where SHELL is the pid of the user's "
+        f"shell: for d in {' '.join(dict.fromkeys(map(str, folders)))}; do mkdir -p {own}; "
+        f"chown {user} {own} {own}/cgroup.*; echo SHELL > {own}/cgroup.procs; done"
+    )
+
+
 def _enabled(group: Path) -> set[str]:
     """Controllers that the children of a group may use."""
     return set((group / "cgroup.subtree_control").read_text().split())
@@ -100,7 +119,7 @@ def _handing_down(base: Path, top: Path, wanted: set[str]) -> Path:
     if wanted <= _enabled(base):
         return base
     alone = set((base / "cgroup.procs").read_text().split()) <= {str(os.getpid())}
-    if not alone and _is_true_root(top) and wanted <= _enabled(top):
+    if not alone and not rootless() and _is_true_root(top) and wanted <= _enabled(top):
         return top
     if not _is_true_root(base):
         _step_aside(base)
@@ -117,6 +136,8 @@ def _unified(mount: _Mount, groups: dict[str, str]) -> Hierarchy | None:
     if not offered.issuperset(NEEDED):
         return None
     wanted = offered & {*NEEDED, *OPTIONAL}
+    if rootless() and not _may_use(base):
+        raise _fix(f"The group {base} is not the judge's. {_delegation([mount.point])}.")
     try:
         chosen = _handing_down(base, mount.point, wanted)
     except OSError as error:
@@ -145,4 +166,16 @@ def choose_hierarchy(table: str, groups: dict[str, str]) -> Hierarchy:
     }
     if missing := [name for name in NEEDED if name not in firsts]:
         raise _fix(f"Controller {', '.join(missing)} is neither on v2 nor mounted as v1; enable it at boot.")
-    return Hierarchy(False, _place(second, groups.get("", "/")), firsts)
+    found = Hierarchy(False, _place(second, groups.get("", "/")), firsts)
+    return _own(found, mounts) if rootless() else found
+
+
+def _own(found: Hierarchy, mounts: list[_Mount]) -> Hierarchy:
+    """The same so far as it is this user's; all but the controllers that can be done without has to be."""
+    controllers = {name: place for name, place in found.controllers.items() if name in NEEDED or _may_use(place)}
+    left = replace(found, controllers=controllers)
+    if foreign := [place for place in left.roots if not _may_use(place)]:
+        names = {*NEEDED, *OPTIONAL}
+        points = [mount.point for mount in mounts if mount.kind == "cgroup2" or names & mount.options]
+        raise _fix(f"{', '.join(map(str, foreign))} is not the judge's. {_delegation(points)}.")
+    return left

@@ -1,7 +1,7 @@
 """First step of a box, run as its own program outside it: `python -I -S launch.py <descriptor>`.
 
-Reads a JSON plan from the descriptor, enters the planned cgroups, gives itself private
-mounts, attaches the sized tmpfs, sets limits and becomes bwrap. Anything that fails ends
+Reads a JSON plan from the descriptor, enters the planned cgroups, without root also a user namespace,
+gives itself private mounts, attaches the sized tmpfs, sets limits and becomes bwrap. Anything that fails ends
 it with a message on standard error before foreign code exists.
 """
 
@@ -63,6 +63,9 @@ def launch(plan: dict[str, Any]) -> None:
     if os.getppid() != plan["parent"]:
         raise ProcessLookupError("the judge is gone")
     _enter_cgroups(plan["cgroups"])
+    if plan["rootless"]:
+        calls.enter_user_namespace()
+        calls.die_with_parent(signal.SIGKILL)  # a change of rights may have cleared it
     _attach(calls, plan["mounts"])
     _limit(plan["file_bytes"], plan["open_files"])
     for kept in plan["kept"]:

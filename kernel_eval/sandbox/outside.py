@@ -9,6 +9,7 @@ from pathlib import Path
 from kernel_eval.errors import SandboxIncomplete
 from kernel_eval.sandbox.cgroup import Leaf
 from kernel_eval.sandbox.hierarchy import own_groups
+from kernel_eval.sandbox.rootless import rootless
 
 NAMESPACES = ("mnt", "pid", "net", "ipc", "uts", "cgroup")
 CAPABILITY_SETS = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")
@@ -20,6 +21,9 @@ ZYGOTE_CAPABILITIES = 1 << 6 | 1 << 7 | 1 << 8
 class Expected:
     """What must hold for a process. `uid` None stands for the zygote: root with exactly three capabilities.
 
+    Where the judge lacks root, zygote and cases have its own uid, no capability, another user namespace, and,
+    with `closed`, memory that no process of the same user may look into.
+
     `filters` is the least number of seccomp filters on it; `threads` the exact number of threads, if given.
     """
 
@@ -27,6 +31,7 @@ class Expected:
     uid: int | None = None
     filters: int = 1
     threads: int | None = None
+    closed: bool = True
 
 
 def _status(pid: int) -> dict[str, str]:
@@ -35,9 +40,8 @@ def _status(pid: int) -> dict[str, str]:
 
 
 def _namespace_faults(pid: int) -> list[str]:
-    return [
-        name for name in NAMESPACES if os.readlink(f"/proc/{pid}/ns/{name}") == os.readlink(f"/proc/self/ns/{name}")
-    ]
+    names = (*NAMESPACES, "user") if rootless() else NAMESPACES
+    return [name for name in names if os.readlink(f"/proc/{pid}/ns/{name}") == os.readlink(f"/proc/self/ns/{name}")]
 
 
 def _in_planned_groups(pid: int, leaf: Leaf) -> bool:
@@ -54,6 +58,19 @@ def _capability_faults(status: dict[str, str], uid: int | None) -> list[str]:
     return [f"{name} is {values[name]:#x}" for name, wanted in exact.items() if values[name] != wanted]
 
 
+def _identity_faults(pid: int, status: dict[str, str], expected: Expected) -> list[str]:
+    own = rootless()
+    uid = expected.uid if expected.uid is not None else os.geteuid() if own else 0
+    gid = os.getegid() if own else uid
+    found = []
+    if set(status["Uid"].split()) != {str(uid)} or set(status["Gid"].split()) != {str(gid)}:
+        found.append(f"its uid or gid is not {uid}")
+    # The kernel gives the private entries of a process with closed memory to root.
+    if own and expected.closed and os.stat(f"/proc/{pid}/environ").st_uid == uid:
+        found.append("its memory is open to its user")
+    return found
+
+
 def faults(pid: int, expected: Expected) -> list[str]:
     """Everything about the process that is not as planned; empty where all holds. Raises `OSError` if it is gone."""
     status = _status(pid)
@@ -64,12 +81,10 @@ def faults(pid: int, expected: Expected) -> list[str]:
         found.append("a seccomp filter is missing")
     if status["NoNewPrivs"] != "1":
         found.append("no_new_privs is off")
-    uid = str(expected.uid or 0)
-    if set(status["Uid"].split() + status["Gid"].split()) != {uid}:
-        found.append(f"its uid or gid is not {uid}")
+    found += _identity_faults(pid, status, expected)
     if expected.threads is not None and int(status["Threads"]) != expected.threads:
         found.append(f"it has {status['Threads']} threads")
-    return found + _capability_faults(status, expected.uid)
+    return found + _capability_faults(status, os.geteuid() if rootless() else expected.uid)
 
 
 def verify(pid: int, expected: Expected, what: str) -> None:

@@ -123,6 +123,19 @@ def become_root(_: Bait) -> bool:
     return True
 
 
+def memory_of_the_first(_: Bait) -> bool:
+    """Look into the memory of the box's first process."""
+    with open("/proc/1/mem", "rb"):
+        return True
+
+
+def environment_of_the_first(_: Bait) -> bool:
+    """Read the environment of the box's first process."""
+    with open("/proc/1/environ", "rb") as file:
+        file.read(1)
+        return True
+
+
 def raise_limits(_: Bait) -> bool:
     """Raise a hard limit."""
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
@@ -167,7 +180,8 @@ def endless_processes(bait: Bait) -> bool:
 PROBES: tuple[Callable[[Bait], bool], ...] = (
     tcp_to_the_judge, netlink_socket, vsock_socket, udp_socket, abstract_socket_of_the_judge,
     readable_file_of_the_host, processes_of_the_host, judges_environment, foreign_descriptors, write_to_the_system,
-    device_node, become_root, raise_limits, control_groups, endless_file, endless_processes,
+    device_node, become_root, memory_of_the_first, environment_of_the_first, raise_limits, control_groups,
+    endless_file, endless_processes,
 )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ import importlib
 import os
 import tempfile
 from types import ModuleType
+from typing import Any
 
 from kernel_eval.errors import SandboxIncomplete
 
@@ -49,7 +50,10 @@ TIOCLINUX = 0x541C
 NUMBERS = {"fchmodat2": 452, "setxattrat": 463, "open_tree_attr": 467}
 """Numbers of calls younger than some libseccomp; they are the same on every architecture."""
 UNKNOWN = -1
-KNOWN_TO_ALL = ("ptrace", "mount", "unshare", "setns", "bpf", "keyctl", "io_uring_setup", "process_vm_readv")
+KNOWN_TO_ALL = (
+    "ptrace", "mount", "unshare", "setns", "bpf", "keyctl", "io_uring_setup", "process_vm_readv",
+    "kill", "tgkill", "prlimit64", "sched_setaffinity", "prctl", "fcntl", "ioctl", "openat",
+)  # fmt: skip
 """Calls that even an old libseccomp must know; without them the filter would be a sieve."""
 
 
@@ -61,11 +65,15 @@ def _library() -> ModuleType:
     return importlib.import_module(pyseccomp.__name__)
 
 
-def _deny(library: ModuleType, rules: object, name: str, action: int) -> None:
-    """Add one rule; a name unknown to this libseccomp is an error where every version must know it."""
+def deny(library: ModuleType, rules: object, name: str, action: int, *arguments: object) -> None:
+    """Add one rule, for certain arguments or for all.
+
+    A name unknown to this libseccomp is an error where every version must know it.
+    """
     try:
         number = library.resolve_syscall(library.Arch.NATIVE, name)
-        rules.add_rule(action, NUMBERS.get(name, number) if number == UNKNOWN else number)  # type: ignore[attr-defined]
+        known = NUMBERS.get(name, number) if number == UNKNOWN else number
+        rules.add_rule(action, known, *arguments)  # type: ignore[attr-defined]
     except (OSError, ValueError) as error:
         if name in KNOWN_TO_ALL:
             raise SandboxIncomplete(
@@ -73,7 +81,8 @@ def _deny(library: ModuleType, rules: object, name: str, action: int) -> None:
             ) from error
 
 
-def _exported(rules: object) -> bytes:
+def exported(rules: object) -> bytes:
+    """The rules as a BPF program. Raises `SandboxIncomplete` where it would be empty."""
     with tempfile.TemporaryFile() as file:
         rules.export_bpf(file)  # type: ignore[attr-defined]
         size = file.seek(0, os.SEEK_END)
@@ -90,7 +99,7 @@ def box_filter() -> bytes:
     rules = lib.SyscallFilter(lib.ALLOW)
     eperm = lib.ERRNO(errno.EPERM)
     for name in FORBIDDEN.split():
-        _deny(lib, rules, name, eperm)
+        deny(lib, rules, name, eperm)
     rules.add_rule(lib.ERRNO(errno.ENOSYS), "clone3")
     for bit in (1 << n for n in range(32) if CLONE_NAMESPACES >> n & 1):
         rules.add_rule(eperm, "clone", lib.Arg(0, lib.MASKED_EQ, bit, bit))
@@ -98,17 +107,22 @@ def box_filter() -> bytes:
     rules.add_rule(eperm, "socketpair", lib.Arg(0, lib.NE, AF_UNIX))
     for request in (TIOCSTI, TIOCLINUX):
         rules.add_rule(eperm, "ioctl", lib.Arg(1, lib.MASKED_EQ, 0xFFFFFFFF, request))
-    return _exported(rules)
+    return exported(rules)
+
+
+def case_rules() -> tuple[ModuleType, Any]:
+    """libseccomp and the rules for a case's process, to which more may be added before `exported`."""
+    lib = _library()
+    rules = lib.SyscallFilter(lib.ALLOW)
+    for name in CASE_FORBIDDEN:
+        deny(lib, rules, name, lib.ERRNO(errno.EPERM))
+    for name in CASE_IGNORED:
+        deny(lib, rules, name, lib.ERRNO(0))
+    rules.add_rule(lib.ERRNO(errno.EPERM), "clone", lib.Arg(0, lib.MASKED_EQ, CLONE_THREAD, 0))
+    return lib, rules
 
 
 @functools.cache
 def case_filter() -> bytes:
     """BPF that a case's process stacks on top of `box_filter`."""
-    lib = _library()
-    rules = lib.SyscallFilter(lib.ALLOW)
-    for name in CASE_FORBIDDEN:
-        _deny(lib, rules, name, lib.ERRNO(errno.EPERM))
-    for name in CASE_IGNORED:
-        _deny(lib, rules, name, lib.ERRNO(0))
-    rules.add_rule(lib.ERRNO(errno.EPERM), "clone", lib.Arg(0, lib.MASKED_EQ, CLONE_THREAD, 0))
-    return _exported(rules)
+    return exported(case_rules()[1])

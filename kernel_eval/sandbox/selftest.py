@@ -21,6 +21,7 @@ from kernel_eval.sandbox.bwrap import find_bwrap
 from kernel_eval.sandbox.cgroup import Job, sweep_orphans
 from kernel_eval.sandbox.host import build_policy
 from kernel_eval.sandbox.policy import MIB, BoxLimits, BuildPolicy, Tmpfs
+from kernel_eval.sandbox.seccomp_rootless import rootless_case_filter
 from kernel_eval.sandbox.workspace import Workspace
 
 PROBE_LIMITS = BoxLimits(512 * MIB, 48, 256 * MIB)
@@ -35,13 +36,6 @@ class MissingPart:
 
     part: str
     fix: str
-
-
-def _root() -> None:
-    if os.geteuid():
-        raise SandboxIncomplete(
-            "root", "Run the judge as root; boxes in a user namespace, without root, are not supported."
-        )
 
 
 def _sized_tmpfs() -> None:
@@ -71,7 +65,8 @@ def _kernel_features() -> None:
 
 
 PARTS: tuple[Callable[[], object], ...] = (
-    _root, find_bwrap, seccomp.box_filter, seccomp.case_filter, _kernel_features, _sized_tmpfs, _control_groups,
+    find_bwrap, seccomp.box_filter, seccomp.case_filter, rootless_case_filter,
+    _kernel_features, _sized_tmpfs, _control_groups,
 )  # fmt: skip
 
 

@@ -222,7 +222,7 @@ class TestFailsClosed:
 
     def test_with_capabilities_left(self, monkeypatch: pytest.MonkeyPatch) -> None:
         expected = box.Expected
-        monkeypatch.setattr(box, "Expected", lambda leaf, uid: expected(leaf, None))
+        monkeypatch.setattr(box, "Expected", lambda leaf, uid, **rest: expected(leaf, None))
         self.refused("uid or gid is not 0")
 
     def test_outside_its_control_group(self, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from kernel_eval.errors import SandboxIncomplete
+from kernel_eval.sandbox import hierarchy
 from kernel_eval.sandbox.cgroup import Job, Leaf, sweep_orphans
 from kernel_eval.sandbox.hierarchy import Hierarchy, choose_hierarchy, find_hierarchy, own_groups
 from kernel_eval.sandbox.outside import Expected, faults, verify
@@ -73,6 +74,33 @@ class TestChoice:
         table = mount("cgroup2", second, "x") + mount("cgroup", tmp_path / "m", "memory")
         with pytest.raises(SandboxIncomplete, match="pids"):
             choose_hierarchy(table, {"": "/", "memory": "/"})
+
+    def test_without_root_a_foreign_group_is_refused_and_the_root_of_all_is_never_tried(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        fake_group(tmp_path, "memory pids", delegated=False)
+        (tmp_path / "cgroup.subtree_control").write_text("memory pids")
+        own = fake_group(tmp_path / "scope", "memory pids")
+        (own / "cgroup.procs").write_text("1\n2\n")
+        monkeypatch.setattr(hierarchy, "rootless", lambda: True)
+        assert choose_hierarchy(mount("cgroup2", tmp_path, ""), {"": "/scope"}).kill == own
+        monkeypatch.setattr(hierarchy, "_may_use", lambda group: False)
+        with pytest.raises(SandboxIncomplete, match="systemd-run --user --scope -p Delegate=yes"):
+            choose_hierarchy(mount("cgroup2", tmp_path, ""), {"": "/scope"})
+
+    def test_without_root_the_cores_controller_may_be_foreign(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        second = fake_group(tmp_path / "unified", "", delegated=False)
+        table = mount("cgroup2", second, "x") + mount("cgroup", tmp_path / "m", "memory")
+        table += mount("cgroup", tmp_path / "p", "pids") + mount("cgroup", tmp_path / "c", "cpu,cpuacct")
+        monkeypatch.setattr(hierarchy, "rootless", lambda: True)
+        monkeypatch.setattr(hierarchy, "_may_use", lambda group: group != tmp_path / "c")
+        found = choose_hierarchy(table, {"": "/", "memory": "/", "pids": "/", "cpu": "/"})
+        assert found.roots == (second, tmp_path / "m", tmp_path / "p")
+        monkeypatch.setattr(hierarchy, "_may_use", lambda group: group != tmp_path / "m")
+        with pytest.raises(SandboxIncomplete, match="is not the judge's"):
+            choose_hierarchy(table, {"": "/", "memory": "/", "pids": "/", "cpu": "/"})
 
     def test_limits_of_v2_are_written_in_its_words(self, tmp_path: Path) -> None:
         leaf = Leaf(Hierarchy(True, tmp_path, dict.fromkeys(("memory", "pids", "cpu"), tmp_path)), "job")
