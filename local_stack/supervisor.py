@@ -30,6 +30,10 @@ PREPARE_S = 600.0
 EXIT_INCOMPLETE = 3
 RESTARTS = 5
 """How often a part that dies is started again before the stack gives up."""
+ONE_USER = (
+    "Without root all parts run as your user: the portal is kept from the worker's secrets by nothing but its code "
+    "(docs/spec/isolation.md); for other people's submissions run `make up` as root"
+)
 
 
 class SandboxMissing(StackError):
@@ -61,6 +65,8 @@ class Stack:
 
     def start(self) -> Programs:
         """Starts everything; `StackError` names the part that did not start."""
+        if os.geteuid():
+            self.screen.say(f"[yellow]  ![/] {ONE_USER}")
         ports = load_state(self.layout).ports
         self._start_servers(ports)
         self._migrate()
