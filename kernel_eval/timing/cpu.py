@@ -19,6 +19,7 @@ from kernel_eval.model import CallSpec, Comparison, Measurement, Verdict
 from kernel_eval.runner.box import CaseChild, RunBox
 from kernel_eval.runner.play import Play, PlayStatus
 from kernel_eval.runner.pool import Pool
+from kernel_eval.timing.alone import alone
 from kernel_eval.timing.plan import Plan, batch_limit_s, place_known, play_order
 from kernel_eval.timing.statistics import likely_interval, measurement_of, median, relative_width
 
@@ -81,7 +82,7 @@ class Timing:
 
     `play` is the failed one, `comparison` that of a known output that was wrong.
     `short_us` are the cross-check's samples, `plays` all finished batches of the candidate, `candidate_s`
-    the seconds that its processes ran.
+    the seconds that its processes ran, `seconds` what all rounds took.
     """
 
     verdict: Verdict = Verdict.ACCEPTED
@@ -96,6 +97,7 @@ class Timing:
     short_us: list[float] = field(default_factory=list)
     plays: list[Play] = field(default_factory=list)
     candidate_s: float = 0.0
+    seconds: float = 0.0
 
     @property
     def failed(self) -> bool:
@@ -123,12 +125,11 @@ class _Lane:
 def measure(bench: Bench, subject: Subject) -> Timing:
     """Time the case. Raises `NotMeasured` where the fault is ours: no baseline, or no usable time."""
     timing = Timing()
-    patience = time.monotonic() + PATIENCE_S
     shorts = int(bench.randomness.random() < bench.cross_checked)
     _round(bench, subject, timing, min(LEAST_PAIRS, bench.repeat), shorts)
-    while time.monotonic() < patience and (pairs := _more_pairs(bench, timing)):
+    while timing.seconds < PATIENCE_S and (pairs := _more_pairs(bench, timing)):
         _round(bench, subject, timing, pairs, shorts=0)
-    if time.monotonic() < patience and _suspicious(timing):
+    if timing.seconds < PATIENCE_S and _suspicious(timing):
         _round(bench, subject, timing, pairs=2, shorts=3)
     if not timing.failed:
         _conclude(subject, timing)
@@ -173,11 +174,19 @@ def _apart(timing: Timing) -> bool:
 
 
 def _round(bench: Bench, subject: Subject, timing: Timing, pairs: int, shorts: int) -> None:
+    with alone():
+        started = time.monotonic()
+        try:
+            _play_round(bench, subject, timing, _kinds(bench.randomness, pairs, shorts))
+        finally:
+            timing.seconds += time.monotonic() - started
+
+
+def _play_round(bench: Bench, subject: Subject, timing: Timing, kinds: Sequence[str]) -> None:
     places = place_known(subject.plan, bench.randomness)
     with ExitStack() as stack:
         bench.pool.lay_out(subject.candidate, subject.plan.count)
         stack.callback(_clear, bench.pool)
-        kinds = _kinds(bench.randomness, pairs, shorts)
         lanes = [_lane(bench, subject, timing, places, kind) for kind in kinds]
         for lane in lanes:
             stack.callback(lane.child.close)
