@@ -9,7 +9,13 @@ import time
 
 from kernel_eval.timing.alone import alone, lock_path
 
-HOLDER = "from kernel_eval.timing.alone import alone\nimport sys\nwith alone():\n    print('held', flush=True)\n    sys.stdin.read()\n"
+HOLDER = """
+import sys
+from kernel_eval.timing.alone import alone
+with alone():
+    print("held", flush=True)
+    sys.stdin.read()
+"""
 
 
 def test_the_lock_waits_for_another_judge_and_a_dead_one_frees_it() -> None:
