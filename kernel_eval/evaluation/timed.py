@@ -116,7 +116,9 @@ def measure_case(session: Session, operator: Operator, case: Case) -> Trial:
     plan = plan_of(case, session.peaks)
     known = KnownOutputs(session.goldens, operator, case, plan.known, stand.bench.pool)
     stand.overheads.prepare(call)
+    limit = cpu_limit(operator, case, session.peaks, plan.pool_bytes)
     subject = Subject(
+        operator=operator.name,
         candidate=call,
         baseline=call,
         plan=plan,
@@ -124,10 +126,10 @@ def measure_case(session: Session, operator: Operator, case: Case) -> Trial:
         verify=known.verify,
         overhead_us=lambda calls: stand.overheads.batch_us(call, calls),
         expected_us=expected_us(plan.bytes_per_call),
+        limit_us=limit.limit_us,
         seed=zlib.crc32(case.key.encode()),
     )
     timing = measure(stand.bench, subject)
-    limit = cpu_limit(operator, case, session.peaks, plan.pool_bytes)
     return Trial(timing, limit, time.monotonic() - started)
 
 

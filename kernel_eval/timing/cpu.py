@@ -19,7 +19,9 @@ from kernel_eval.model import CallSpec, Comparison, Measurement, Verdict
 from kernel_eval.runner.box import CaseChild, RunBox
 from kernel_eval.runner.play import Play, PlayStatus
 from kernel_eval.runner.pool import Pool
+from kernel_eval.score.case import score_case
 from kernel_eval.timing.alone import alone
+from kernel_eval.timing.pace import Pace, Side
 from kernel_eval.timing.plan import Plan, batch_limit_s, place_known, play_order
 from kernel_eval.timing.statistics import likely_interval, measurement_of, median, relative_width
 
@@ -28,13 +30,15 @@ MOST_PAIRS = 7
 BASELINE_LIMIT_S = 120.0
 PATIENCE_S = 2.0
 """No further round of a case begins after this time: a host so busy won't give steadier figures."""
-NARROW = 0.25
-"""Measuring stops when both intervals are no wider than this share of their medians; an operator's score averages a
-hundred cases, so that this much at a case is little at the operator."""
+SETTLED = 0.15
+"""Measuring stops when the case's score lies in an interval no wider than this; an operator's score averages a hundred
+cases, so that this much at a case is little at the operator."""
+WIDE = 0.30
+"""A score still as wide as this after the usual pairs asks for more."""
 CROSS_CHECKED = 1 / 3
 """The share of cases, drawn by chance, in which a batch of another length is played as well."""
 UNSTABLE = 0.50
-"""An interval still wider than this after the usual pairs asks for more, and for a flag if they don't help."""
+"""Times whose interval is wider than this share of their median get a flag."""
 NONLINEAR = 0.25
 """A short batch whose time per call is further off than this is looked at again."""
 
@@ -43,7 +47,8 @@ NONLINEAR = 0.25
 class Bench:
     """What the timed cases of one evaluation share.
 
-    `pause_s` is the rest before each batch, `cross_checked` the share of cases with a second batch length.
+    `pause_s` is the rest before each batch, `cross_checked` the share of cases with a second batch length,
+    `pace` what the cases before this one taught about the length of batches.
     """
 
     candidate: RunBox
@@ -54,18 +59,20 @@ class Bench:
     pause_s: float
     randomness: random.Random
     cross_checked: float = CROSS_CHECKED
+    pace: Pace = field(default_factory=Pace)
 
 
 @dataclass(frozen=True)
 class Subject:
     """One case to be timed.
 
-    `fill` writes the values of all buffers of the pool: decoys freshly drawn, the known inputs, by trial, at
-    the given places. `verify` judges the outputs of a trial that lie in the given buffer. `overhead_us`
-    gives h of a batch of that many calls; `expected_us` is a rough T_base for the time limit; `seed` fixes
-    the bootstrap.
+    `operator` is its name. `fill` writes the values of all buffers of the pool: decoys freshly drawn, the
+    known inputs, by trial, at the given places. `verify` judges the outputs of a trial that lie in the given
+    buffer. `overhead_us` gives h of a batch of that many calls; `expected_us` is a rough T_base for the time
+    limit; `limit_us` is T_HW; `seed` fixes the bootstrap.
     """
 
+    operator: str
     candidate: CallSpec
     baseline: CallSpec
     plan: Plan
@@ -73,6 +80,7 @@ class Subject:
     verify: Callable[[int, int], Comparison]
     overhead_us: Callable[[int], float]
     expected_us: float
+    limit_us: float
     seed: int
 
 
@@ -82,7 +90,8 @@ class Timing:
 
     `play` is the failed one, `comparison` that of a known output that was wrong.
     `short_us` are the cross-check's samples, `plays` all finished batches of the candidate, `candidate_s`
-    the seconds that its processes ran, `seconds` what all rounds took.
+    the seconds that its processes ran, `seconds` what all rounds took, `calls` the length of a
+    batch by side.
     """
 
     verdict: Verdict = Verdict.ACCEPTED
@@ -98,6 +107,7 @@ class Timing:
     plays: list[Play] = field(default_factory=list)
     candidate_s: float = 0.0
     seconds: float = 0.0
+    calls: dict[Side, int] = field(default_factory=dict)
 
     @property
     def failed(self) -> bool:
@@ -124,22 +134,32 @@ class _Lane:
 
 def measure(bench: Bench, subject: Subject) -> Timing:
     """Time the case. Raises `NotMeasured` where the fault is ours: no baseline, or no usable time."""
-    timing = Timing()
+    timing = Timing(calls={side: _calls(bench, subject, side) for side in Side})
     shorts = int(bench.randomness.random() < bench.cross_checked)
     _round(bench, subject, timing, min(LEAST_PAIRS, bench.repeat), shorts)
-    while timing.seconds < PATIENCE_S and (pairs := _more_pairs(bench, timing)):
+    while timing.seconds < PATIENCE_S and (pairs := _more_pairs(bench, subject, timing)):
         _round(bench, subject, timing, pairs, shorts=0)
     if timing.seconds < PATIENCE_S and _suspicious(timing):
         _round(bench, subject, timing, pairs=2, shorts=3)
     if not timing.failed:
         _conclude(subject, timing)
+        _learn(bench.pace, subject, timing)
     return timing
+
+
+def _calls(bench: Bench, subject: Subject, side: Side) -> int:
+    return bench.pace.calls(subject.operator, side, subject.expected_us, subject.plan)
+
+
+def _learn(pace: Pace, subject: Subject, timing: Timing) -> None:
+    for side, samples in ((Side.CANDIDATE, timing.candidate_us), (Side.BASELINE, timing.baseline_us)):
+        pace.learn(subject.operator, side, median(samples), subject.expected_us)
 
 
 def _conclude(subject: Subject, timing: Timing) -> None:
     """Pool the samples. Where they lie far apart, a difference of batch lengths proves nothing."""
-    timing.candidate = measurement_of(timing.candidate_us, subject.plan.count, subject.seed)
-    timing.baseline = measurement_of(timing.baseline_us, subject.plan.count, subject.seed)
+    timing.candidate = measurement_of(timing.candidate_us, timing.calls[Side.CANDIDATE], subject.seed)
+    timing.baseline = measurement_of(timing.baseline_us, timing.calls[Side.BASELINE], subject.seed)
     timing.unstable = len(timing.candidate_us) >= LEAST_PAIRS and not _narrow(timing, UNSTABLE)
     timing.nonlinear = not timing.unstable and len(timing.short_us) > 1 and _apart(timing)
 
@@ -148,15 +168,21 @@ def _suspicious(timing: Timing) -> bool:
     return not timing.failed and abs(timing.short_ratio - 1) > NONLINEAR
 
 
-def _more_pairs(bench: Bench, timing: Timing) -> int:
-    if timing.failed:
-        return 0
+def _more_pairs(bench: Bench, subject: Subject, timing: Timing) -> int:
     done = len(timing.candidate_us)
+    if timing.failed or done < LEAST_PAIRS or done >= max(bench.repeat, MOST_PAIRS):
+        return 0
+    width = score_width(subject.limit_us, timing.candidate_us, timing.baseline_us)
     if done < bench.repeat:
-        return 0 if _narrow(timing, NARROW) else bench.repeat - done
-    if done < MOST_PAIRS and bench.repeat >= LEAST_PAIRS and not _narrow(timing, UNSTABLE):
-        return MOST_PAIRS - done
-    return 0
+        return bench.repeat - done if width > SETTLED else 0
+    return max(MOST_PAIRS - done, 0) if width > WIDE else 0
+
+
+def score_width(limit_us: float, candidate_us: Sequence[float], baseline_us: Sequence[float]) -> float:
+    """How far apart a case's score would be at the far ends of both likely intervals (0 to 1)."""
+    fast, slow = likely_interval(candidate_us)
+    low, high = likely_interval(baseline_us)
+    return abs(score_case(high, limit_us, fast).published - score_case(low, limit_us, slow).published)
 
 
 def _narrow(timing: Timing, width: float) -> bool:
@@ -216,9 +242,11 @@ def _kinds(randomness: random.Random, pairs: int, shorts: int) -> list[str]:
 
 
 def _lane(bench: Bench, subject: Subject, timing: Timing, places: Sequence[int], kind: str) -> _Lane:
-    length = max(subject.plan.count // 2, 1) if kind == "short" else None
-    order = play_order(subject.plan, places, bench.randomness, length)
     is_baseline = kind == "baseline"
+    length = timing.calls[Side.BASELINE if is_baseline else Side.CANDIDATE]
+    if kind == "short":
+        length = max(length // 2, 1)
+    order = play_order(subject.plan, places, bench.randomness, length)
     box, call = (bench.baseline, subject.baseline) if is_baseline else (bench.candidate, subject.candidate)
     samples = {"candidate": timing.candidate_us, "baseline": timing.baseline_us, "short": timing.short_us}[kind]
     return _Lane(box.spawn(call, bench.pool, order, bench.warmup), not is_baseline, order, samples)

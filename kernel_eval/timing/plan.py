@@ -90,10 +90,9 @@ def place_known(plan: Plan, randomness: random.Random) -> tuple[int, ...]:
 def play_order(
     plan: Plan, places: Sequence[int], randomness: random.Random, length: int | None = None
 ) -> tuple[int, ...]:
-    """A fresh order of the pool's buffers with a known input, one of `places`, last.
+    """A fresh order of `length` (all) of the pool's buffers with a known input, one of `places`, last.
 
-    `length` shortens the batch for the cross-check; known inputs stay in it as far as it is long enough,
-    so that a short batch is verified like a long one.
+    Known inputs are in it as far as it is long enough, so that a short batch is verified like a long one.
     """
     known = randomness.sample(places, len(places))
     last = known.pop()

@@ -128,7 +128,7 @@ def timed(bench: Bench, overheads: Overheads) -> Time:
         def overhead_us(calls: int) -> float:
             return overheads.batch_us(call_of("twice"), calls)
 
-        subject = Subject(call_of(candidate), call_of(baseline), PLAN, fill, verify, overhead_us, 10.0, 7)
+        subject = Subject("twice", call_of(candidate), call_of(baseline), PLAN, fill, verify, overhead_us, 10.0, 1.0, 7)
         return measure(bench, subject)
 
     return run
@@ -213,8 +213,8 @@ def test_a_bench_without_warm_up_still_measures(tmp_path: Path, bench: Bench, ov
         return Comparison(Verdict.ACCEPTED, "any")
 
     subject = Subject(
-        call_of("twice"), call_of("twice"), PLAN, lambda places: None, verify,
-        lambda calls: overheads.batch_us(call_of("twice"), calls), 10.0, 7,
+        "twice", call_of("twice"), call_of("twice"), PLAN, lambda places: None, verify,
+        lambda calls: overheads.batch_us(call_of("twice"), calls), 10.0, 1.0, 7,
     )  # fmt: skip
     timing = measure(bare, subject)
     assert timing.candidate is not None

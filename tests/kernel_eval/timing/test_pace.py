@@ -1,0 +1,33 @@
+"""How long a batch is follows from what was timed before."""
+
+from __future__ import annotations
+
+from kernel_eval.timing.pace import FULL_BATCH_US, Pace, Side
+from kernel_eval.timing.plan import Plan
+
+PLAN = Plan(count=500, known=4, bytes_per_call=1 << 16)
+
+
+def test_a_first_case_goes_by_its_bytes() -> None:
+    assert Pace().calls("mish", Side.BASELINE, 40.0, PLAN) == FULL_BATCH_US / 40
+
+
+def test_slow_calls_fill_a_batch_with_fewer() -> None:
+    pace = Pace()
+    pace.learn("mish", Side.BASELINE, 400.0, 40.0)
+    assert pace.calls("mish", Side.BASELINE, 40.0, PLAN) == FULL_BATCH_US / 400
+    assert pace.calls("mish", Side.CANDIDATE, 40.0, PLAN) == FULL_BATCH_US / 40
+    assert pace.calls("gelu", Side.BASELINE, 40.0, PLAN) == FULL_BATCH_US / 40
+
+
+def test_the_middle_case_sets_the_pace() -> None:
+    pace = Pace()
+    for measured_us in (40.0, 80.0, 4_000.0):
+        pace.learn("mish", Side.BASELINE, measured_us, 40.0)
+    assert pace.calls("mish", Side.BASELINE, 40.0, PLAN) == FULL_BATCH_US / 80
+
+
+def test_a_batch_stays_within_the_pool_and_holds_decoys_beside_the_known() -> None:
+    assert Pace().calls("mish", Side.BASELINE, 0.1, PLAN) == PLAN.count
+    assert Pace().calls("mish", Side.BASELINE, 1e9, PLAN) == 2 * PLAN.known
+    assert Pace().calls("mish", Side.BASELINE, 1e9, Plan(2, 2, 1 << 26)) == 2
