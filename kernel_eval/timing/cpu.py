@@ -30,10 +30,10 @@ MOST_PAIRS = 7
 BASELINE_LIMIT_S = 120.0
 PATIENCE_S = 2.0
 """No further round of a case begins after this time: a host so busy won't give steadier figures."""
-SETTLED = 0.15
+SETTLED = 0.25
 """Measuring stops when the case's score lies in an interval no wider than this; an operator's score averages a hundred
 cases, so that this much at a case is little at the operator."""
-WIDE = 0.30
+WIDE = 0.50
 """A score still as wide as this after the usual pairs asks for more."""
 CROSS_CHECKED = 1 / 3
 """The share of cases, drawn by chance, in which a batch of another length is played as well."""
@@ -165,7 +165,7 @@ def _conclude(subject: Subject, timing: Timing) -> None:
 
 
 def _suspicious(timing: Timing) -> bool:
-    return not timing.failed and abs(timing.short_ratio - 1) > NONLINEAR
+    return not timing.failed and bool(timing.short_us) and _apart(timing)
 
 
 def _more_pairs(bench: Bench, subject: Subject, timing: Timing) -> int:
