@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from typing import Any
 
 import torch
@@ -15,7 +16,17 @@ class CpuDevice:
 
     def prepare(self, threads: int) -> None:
         """Give torch its threads. Called in the case's process, since threads do not survive a fork."""
+        self.settle()
         torch.set_num_threads(threads)
+
+    def settle(self) -> None:
+        """Bring this thread to the first core and leave it free: OpenMP ties its other threads to the other cores.
+
+        Threads that an operator makes itself inherit the freedom.
+        """
+        cores = sorted(os.sched_getaffinity(0))
+        os.sched_setaffinity(0, cores[:1])
+        os.sched_setaffinity(0, cores)
 
     def synchronize(self) -> None:
         """Wait until all work is done; on a CPU a call that returned has done it."""

@@ -218,6 +218,7 @@ def play(channel: socket.socket, around: Surroundings) -> None:
             return
         gc.collect()
         gc.disable()
+        around.device.settle()
         send(channel, Message(Kind.READY))
         answer = receive(channel)
         if answer is None or answer.kind is not Kind.GO:

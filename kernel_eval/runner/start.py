@@ -17,8 +17,10 @@ def main() -> None:
     settings = json.loads(sys.argv[2])
     if settings["closed"]:
         close_memory()
+    cores = os.sched_getaffinity(0)
     from kernel_eval.runner.zygote import Zygote
 
+    os.sched_setaffinity(0, cores)  # OMP_PROC_BIND ties the first thread to one core, and all that comes of it
     with socket.socket(fileno=int(sys.argv[1])) as channel:
         Zygote(channel, settings, confine if settings["confined"] else None).serve()
 

@@ -80,7 +80,9 @@ def run_environment(threads: int, *, passive_threads: bool = False) -> dict[str,
     `passive_threads` makes OpenMP threads sleep instead of spin: for looking at work after
     "done", never for timing. OpenBLAS gets one thread, since importing numpy starts them.
     """
-    policy = {"OMP_WAIT_POLICY": "passive"} if passive_threads else {}
+    # Tied to its core, an OpenMP thread can't end up behind the thread that spins for it: left alone, the scheduler
+    # puts both on one core so often that it is most of the spread between processes.
+    policy = {"OMP_WAIT_POLICY": "passive"} if passive_threads else {"OMP_PROC_BIND": "true"}
     count = str(threads)
     return {
         **BASE_ENVIRONMENT,
