@@ -128,7 +128,7 @@ def test_a_result_tells_everything_that_may_be_told(full: Stage) -> None:
     assert view["url"] == f"http://board.example/results/{own}"
     assert view["citation"]["bibtex"].startswith("@misc{")
     assert len(view["artifact_sha256"]) == 64
-    assert view["environment"]["compiler"]
+    assert view["environment"]["torch"]
     assert view["total"] == pytest.approx(sum(view["levels"].values()))
     operator = view["operators"][0]
     points = operator["compile_points"] + operator["correct_points"] + operator["performance_points"]

@@ -133,6 +133,7 @@ def test_the_same_key_is_one_submission_and_another_request_under_it_is_refused(
 
 
 def test_many_posts_at_once_with_one_key_are_one_submission(stage: Stage) -> None:
+    stage.token("racer")
     before = rows(stage)
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(lambda _: stage.submit(key="race", user="racer", agent="Racer"), range(8)))
@@ -143,6 +144,7 @@ def test_many_posts_at_once_with_one_key_are_one_submission(stage: Stage) -> Non
 
 def test_many_posts_at_once_are_many_submissions_with_one_file(stage: Stage) -> None:
     archive = tar_of({"build.sh": b"many"})
+    stage.token("ada")
     before, files = rows(stage), len(stage.kept_files())
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(lambda number: stage.submit(archive, agent=f"Crowd {number % 2}"), range(12)))
