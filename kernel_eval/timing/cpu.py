@@ -11,6 +11,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
@@ -19,7 +20,6 @@ from kernel_eval.model import CallSpec, Comparison, Measurement, Verdict
 from kernel_eval.runner.box import CaseChild, RunBox
 from kernel_eval.runner.play import Play, PlayStatus
 from kernel_eval.runner.pool import Pool
-from kernel_eval.score.case import score_case
 from kernel_eval.timing.alone import alone
 from kernel_eval.timing.pace import Pace, Side
 from kernel_eval.timing.plan import Plan, batch_limit_s, place_known, play_order
@@ -69,7 +69,8 @@ class Subject:
     `operator` is its name. `fill` writes the values of all buffers of the pool: decoys freshly drawn, the
     known inputs, by trial, at the given places. `verify` judges the outputs of a trial that lie in the given
     buffer. `overhead_us` gives h of a batch of that many calls; `expected_us` is a rough T_base for the time
-    limit; `limit_us` is T_HW; `seed` fixes the bootstrap.
+    limit; `score` is the case's score (0 to 1) for a baseline and a candidate time; `seed` fixes
+    the bootstrap.
     """
 
     operator: str
@@ -80,7 +81,7 @@ class Subject:
     verify: Callable[[int, int], Comparison]
     overhead_us: Callable[[int], float]
     expected_us: float
-    limit_us: float
+    score: Callable[[float, float], float]
     seed: int
 
 
@@ -172,17 +173,19 @@ def _more_pairs(bench: Bench, subject: Subject, timing: Timing) -> int:
     done = len(timing.candidate_us)
     if timing.failed or done < LEAST_PAIRS or done >= max(bench.repeat, MOST_PAIRS):
         return 0
-    width = score_width(subject.limit_us, timing.candidate_us, timing.baseline_us)
+    width = score_width(subject.score, timing.candidate_us, timing.baseline_us)
     if done < bench.repeat:
         return bench.repeat - done if width > SETTLED else 0
     return max(MOST_PAIRS - done, 0) if width > WIDE else 0
 
 
-def score_width(limit_us: float, candidate_us: Sequence[float], baseline_us: Sequence[float]) -> float:
+def score_width(
+    score: Callable[[float, float], float], candidate_us: Sequence[float], baseline_us: Sequence[float]
+) -> float:
     """How far apart a case's score would be at the far ends of both likely intervals (0 to 1)."""
     fast, slow = likely_interval(candidate_us)
     low, high = likely_interval(baseline_us)
-    return abs(score_case(high, limit_us, fast).published - score_case(low, limit_us, slow).published)
+    return abs(score(high, fast) - score(low, slow))
 
 
 def _narrow(timing: Timing, width: float) -> bool:
@@ -213,9 +216,7 @@ def _play_round(bench: Bench, subject: Subject, timing: Timing, kinds: Sequence[
     with ExitStack() as stack:
         bench.pool.lay_out(subject.candidate, subject.plan.count)
         stack.callback(_clear, bench.pool)
-        lanes = [_lane(bench, subject, timing, places, kind) for kind in kinds]
-        for lane in lanes:
-            stack.callback(lane.child.close)
+        lanes = _prepare(bench, subject, timing, places, kinds, stack)
         if not _all_ready(lanes, timing):
             return
         subject.fill(places)
@@ -241,15 +242,35 @@ def _kinds(randomness: random.Random, pairs: int, shorts: int) -> list[str]:
     return kinds
 
 
-def _lane(bench: Bench, subject: Subject, timing: Timing, places: Sequence[int], kind: str) -> _Lane:
+def _prepare(
+    bench: Bench, subject: Subject, timing: Timing, places: Sequence[int], kinds: Sequence[str], stack: ExitStack
+) -> list[_Lane]:
+    """All children of a round, each box's one after another, the two boxes side by side; `stack` closes them."""
+
+    def of_box(baseline: bool) -> dict[int, _Lane]:
+        mine = [(at, kind) for at, kind in enumerate(kinds) if (kind == "baseline") is baseline]
+        return {at: _lane(bench, subject, timing, orders[at], kind, stack) for at, kind in mine}
+
+    orders = [_order(bench, subject, places, kind) for kind in kinds]
+    with ThreadPoolExecutor(1, "baselines") as executor:
+        other = executor.submit(of_box, True)
+        lanes = of_box(False)
+        lanes |= other.result()
+    return [lanes[at] for at in range(len(kinds))]
+
+
+def _order(bench: Bench, subject: Subject, places: Sequence[int], kind: str) -> tuple[int, ...]:
+    length = max(subject.plan.count // 2, 1) if kind == "short" else None
+    return play_order(subject.plan, places, bench.randomness, length)
+
+
+def _lane(bench: Bench, subject: Subject, timing: Timing, order: tuple[int, ...], kind: str, stack: ExitStack) -> _Lane:
     is_baseline = kind == "baseline"
-    length = timing.calls[Side.BASELINE if is_baseline else Side.CANDIDATE]
-    if kind == "short":
-        length = max(length // 2, 1)
-    order = play_order(subject.plan, places, bench.randomness, length)
     box, call = (bench.baseline, subject.baseline) if is_baseline else (bench.candidate, subject.candidate)
     samples = {"candidate": timing.candidate_us, "baseline": timing.baseline_us, "short": timing.short_us}[kind]
-    return _Lane(box.spawn(call, bench.pool, order, bench.warmup), not is_baseline, order, samples)
+    child = box.spawn(call, bench.pool, order, bench.warmup)
+    stack.callback(child.close)
+    return _Lane(child, not is_baseline, order, samples)
 
 
 def _all_ready(lanes: Sequence[_Lane], timing: Timing) -> bool:
