@@ -27,6 +27,7 @@ from kernel_eval.model import (
     Severity,
     Verdict,
 )
+from kernel_eval.score.case import score_case
 from kernel_eval.timing.cpu import Subject, Timing, measure
 from kernel_eval.timing.plan import expected_us
 
@@ -126,7 +127,7 @@ def measure_case(session: Session, operator: Operator, case: Case) -> Trial:
         verify=known.verify,
         overhead_us=lambda calls: stand.overheads.batch_us(call, calls),
         expected_us=expected_us(plan.bytes_per_call),
-        limit_us=limit.limit_us,
+        score=lambda baseline_us, candidate_us: score_case(baseline_us, limit.limit_us, candidate_us).published,
         seed=zlib.crc32(case.key.encode()),
     )
     timing = measure(stand.bench, subject)

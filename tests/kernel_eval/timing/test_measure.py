@@ -85,6 +85,11 @@ def call_of(function: str) -> CallSpec:
     return CallSpec(function, (ArgumentSpec("x", (SPEC,)),), {}, (ResultSpec("y", (SPEC,)),))
 
 
+def score(baseline_us: float, candidate_us: float) -> float:
+    """A score with the limit at zero."""
+    return baseline_us / (baseline_us + candidate_us)
+
+
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     place = tmp_path_factory.mktemp("bench")
@@ -128,7 +133,9 @@ def timed(bench: Bench, overheads: Overheads) -> Time:
         def overhead_us(calls: int) -> float:
             return overheads.batch_us(call_of("twice"), calls)
 
-        subject = Subject("twice", call_of(candidate), call_of(baseline), PLAN, fill, verify, overhead_us, 10.0, 1.0, 7)
+        subject = Subject(
+            "twice", call_of(candidate), call_of(baseline), PLAN, fill, verify, overhead_us, 10.0, score, 7
+        )
         return measure(bench, subject)
 
     return run
@@ -214,7 +221,7 @@ def test_a_bench_without_warm_up_still_measures(tmp_path: Path, bench: Bench, ov
 
     subject = Subject(
         "twice", call_of("twice"), call_of("twice"), PLAN, lambda places: None, verify,
-        lambda calls: overheads.batch_us(call_of("twice"), calls), 10.0, 1.0, 7,
+        lambda calls: overheads.batch_us(call_of("twice"), calls), 10.0, score, 7,
     )  # fmt: skip
     timing = measure(bare, subject)
     assert timing.candidate is not None
