@@ -49,8 +49,11 @@ class Screen:
             with self.console.status(f"{name} …") as spinner:
                 step = Step(name, spinner)
                 yield step
-        except BaseException:
+        except Exception:
             self.console.print(f"[red]  ✗[/] {name}")
+            raise
+        except BaseException:
+            self.console.print(f"[yellow]  –[/] {name:<28}[dim]interrupted[/]")
             raise
         seconds = time.monotonic() - began
         self.console.print(f"[green]  ✓[/] {name:<28}[dim]{seconds:6.1f} s[/]  {escape(step.detail)}")
