@@ -49,6 +49,12 @@ def _folders(binds: Sequence[Bind], mounts: Mapping[str, Path]) -> list[str]:
     return [word for path in sorted(open_parents) for word in ("--perms", "0755", "--dir", str(path))]
 
 
+def _passage(target: Path, mounts: Mapping[str, Path]) -> list[str]:
+    """The folders between a writable mount and a target below it; left to itself, bwrap makes them for root alone."""
+    between = [p for p in target.parents if any(p != top and p.is_relative_to(top) for top in mounts.values())]
+    return [word for path in sorted(between) for word in ("--perms", "0755", "--dir", str(path))]
+
+
 def _bind(bind: Bind) -> list[str]:
     if bind.source.is_symlink() and bind.source == bind.target:
         return ["--symlink", os.readlink(bind.source), str(bind.target)]
@@ -87,8 +93,8 @@ def box_arguments(
     words += ["--proc", "/proc", "--dev", "/dev"]
     writable = [(target, ["--bind", source, str(target)]) for source, target in mounts.items()]
     # Outer places first: what lies in a covered folder (a venv below /tmp) is then bound on top of it.
-    for _, bound in sorted([*writable, *((bind.target, _bind(bind)) for bind in binds)], key=_depth):
-        words += bound
+    for target, bound in sorted([*writable, *((bind.target, _bind(bind)) for bind in binds)], key=_depth):
+        words += [*_passage(target, mounts), *bound]
     words += ["--remount-ro", "/dev", "--remount-ro", "/", "--clearenv"]
     for key, value in environment.items():
         words += ["--setenv", key, value]

@@ -92,3 +92,13 @@ def test_a_capped_log_keeps_both_ends() -> None:
     short = CappedLog(10)
     short.feed(b"0123456789")
     assert (short.truncated, short.content()) == (False, b"0123456789")
+
+
+def test_what_is_bound_below_a_writable_folder_can_be_reached_by_every_user(tmp_path: Path) -> None:
+    target = Path("/tmp/clone/project/.venv")
+    words = arguments((Bind(tmp_path, target),), {"/stage/0": Path("/tmp")})
+    mounted, bound = words.index("/stage/0"), words.index(str(tmp_path))
+    between = words[mounted:bound]
+    for folder in ("/tmp/clone", "/tmp/clone/project"):
+        place = between.index(folder)
+        assert between[place - 3 : place] == ["--perms", "0755", "--dir"]
