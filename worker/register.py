@@ -86,7 +86,10 @@ def _text(operator: model.Operator, name: str) -> str:
 
 
 def _operator_spec(operator: model.Operator) -> dict[str, object]:
-    kept = ("inputs", "attributes", "outputs", "thresholds", "threshold_reason", "same_precision_relief", "in_place")
+    kept = (
+        "inputs", "attributes", "outputs", "thresholds", "absolute_errors", "threshold_reason", "same_precision_relief",
+        "in_place",
+    )  # fmt: skip
     return {name: to_plain(getattr(operator, name)) for name in kept}
 
 
