@@ -18,7 +18,7 @@ from kernel_eval.sandbox.rootless import rootless
 
 PREFIX = "hapboard"
 CPU_PERIOD_US = 100_000
-REMOVAL_S = 5.0
+REMOVAL_S = 30.0
 
 
 def _start_time(pid: int) -> str:
