@@ -251,7 +251,7 @@ def _prepare(
         mine = [(at, kind) for at, kind in enumerate(kinds) if (kind == "baseline") is baseline]
         return {at: _lane(bench, subject, timing, orders[at], kind, stack) for at, kind in mine}
 
-    orders = [_order(bench, subject, places, kind) for kind in kinds]
+    orders = [_order(bench, subject, timing, places, kind) for kind in kinds]
     with ThreadPoolExecutor(1, "baselines") as executor:
         other = executor.submit(of_box, True)
         lanes = of_box(False)
@@ -259,8 +259,10 @@ def _prepare(
     return [lanes[at] for at in range(len(kinds))]
 
 
-def _order(bench: Bench, subject: Subject, places: Sequence[int], kind: str) -> tuple[int, ...]:
-    length = max(subject.plan.count // 2, 1) if kind == "short" else None
+def _order(bench: Bench, subject: Subject, timing: Timing, places: Sequence[int], kind: str) -> tuple[int, ...]:
+    length = timing.calls[Side.BASELINE if kind == "baseline" else Side.CANDIDATE]
+    if kind == "short":
+        length = max(length // 2, 1)
     return play_order(subject.plan, places, bench.randomness, length)
 
 
