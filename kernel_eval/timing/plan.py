@@ -96,9 +96,10 @@ def play_order(
     """
     known = randomness.sample(places, len(places))
     last = known.pop()
-    decoys = [index for index in range(plan.count) if index not in places]
-    randomness.shuffle(decoys)
-    rest = (known + decoys)[: (length or plan.count) - 1]
+    length = plan.count if length is None else length
+    drawn = randomness.sample(range(plan.count), min(plan.count, length + len(places)))
+    decoys = [index for index in drawn if index not in places]
+    rest = (known + decoys)[: length - 1]
     randomness.shuffle(rest)
     return (*rest, last)
 

@@ -34,7 +34,10 @@ def median(values: Sequence[float]) -> float:
     """The middle value, or the mean of the two middle ones; `ValueError` for none."""
     if not values:
         raise ValueError("no median of no values")
-    ordered = sorted(values)
+    return _middle(sorted(values))
+
+
+def _middle(ordered: list[float]) -> float:
     middle = len(ordered) // 2
     if len(ordered) % 2:
         return ordered[middle]
@@ -60,7 +63,7 @@ def bootstrap_interval(
     if len(set(samples)) == 1:
         return samples[0], samples[0]
     draw = random.Random(seed)
-    medians = sorted(median(draw.choices(samples, k=len(samples))) for _ in range(resamples))
+    medians = sorted(_middle(sorted(draw.choices(samples, k=len(samples)))) for _ in range(resamples))
     outside = (1 - confidence) / 2
     low = math.floor(outside * resamples)
     return medians[low], medians[resamples - 1 - low]
