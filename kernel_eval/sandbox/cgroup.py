@@ -8,6 +8,7 @@ import os
 import re
 import secrets
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -207,19 +208,25 @@ def _owner_lives(name: str) -> bool:
 def sweep_orphans(hierarchy: Hierarchy | None = None) -> list[str]:
     """Kill and remove the jobs whose judge died without closing them; returns their names.
 
-    Looks in the whole mounted tree, since a judge may have run in another group than this one.
+    Looks in the whole mounted trees, since a judge may have run in another group than this one.
     """
     place = hierarchy or find_hierarchy()
-    pattern = re.compile(rf"{PREFIX}-\d+-\d+-\d+-[0-9a-f]{{8}}")
     swept = set()
-    for top in {_mount_point(root) for root in place.roots}:
-        for folder, names, _ in os.walk(top):
-            for name in [name for name in names if pattern.fullmatch(name)]:
-                names.remove(name)
-                if not _owner_lives(name) and _may_sweep(Path(folder, name)):
-                    _remove_tree(Path(folder, name))
-                    swept.add(name)
+    for tree in dict.fromkeys(map(_mount_point, place.roots)):  # the one for killing first, or the others stay busy
+        for job in _jobs_below(tree):
+            if not _owner_lives(job.name) and _may_sweep(job):
+                _remove_tree(job)
+                swept.add(job.name)
     return sorted(swept)
+
+
+def _jobs_below(tree: Path) -> Iterator[Path]:
+    """The groups of jobs in a mounted tree, whoever made them."""
+    pattern = re.compile(rf"{PREFIX}-\d+-\d+-\d+-[0-9a-f]{{8}}")
+    for folder, names, _ in os.walk(tree):
+        for name in [name for name in names if pattern.fullmatch(name)]:
+            names.remove(name)
+            yield Path(folder, name)
 
 
 def _mount_point(folder: Path) -> Path:
