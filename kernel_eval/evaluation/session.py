@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 import secrets
@@ -85,6 +86,7 @@ def open_session(
     memory_bytes = BOX_BYTES + 8 * input_bytes
     capacity_bytes = max(POOL_BYTES, 6 * input_bytes) + POOL_SLACK_BYTES
     with ExitStack() as stack:
+        stack.enter_context(_spared_collections())
         if settings.sandboxed:
             stack.enter_context(favoured())
         pools = (Pool(capacity_bytes), Pool(capacity_bytes))
@@ -116,6 +118,17 @@ def _timing_stand(
             random.Random(secrets.token_bytes(32)),
         )
         yield TimingStand(bench, Overheads(baseline, pool, settings.warmup), DecoySource())
+
+
+@contextmanager
+def _spared_collections() -> Iterator[None]:
+    """Keep the garbage collector off the many objects that torch brought: each case would pay for it."""
+    gc.collect()
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 def pause_s() -> float:

@@ -21,6 +21,7 @@ from kernel_eval.runner.play import Play
 from kernel_eval.runner.pool import Pool
 from kernel_eval.runner.process import CaseProcess
 from kernel_eval.runner.protocol import MESSAGE_BYTES, Kind, Malformed, Message, send, unpack
+from kernel_eval.runner.spares import Spares
 from kernel_eval.runner.unboxed import Unboxed
 from kernel_eval.runner.watch import Watch
 from kernel_eval.sandbox import seccomp
@@ -43,6 +44,10 @@ PREPARE_S = 30.0
 SETTLE_S = 5.0
 PROCESSES = 256
 """Threads of one case at most."""
+BUNCH = 4
+"""Processes that are forked ahead for single plays, and taken up together."""
+FEW = 1
+"""With no more spare processes than this, the next ones are forked."""
 FILE_BYTES = 512 * MIB
 ADDRESS_SPACE_BYTES = 3 * GIB
 """Address space of a case besides its memory limit and its tensors: libraries, stacks, allocator arenas."""
@@ -95,8 +100,7 @@ class RunBox:
         self._box: Boxed | Unboxed | None = None
         self._link: ZygoteLink | None = None
         self._watch: Watch | None = None
-        self._spare: Forked | None = None
-        self._met: CaseProcess | None = None
+        self._spares = Spares(self._fork, self._meet)
         self._children: set[CaseChild] = set()
 
     def __enter__(self) -> RunBox:
@@ -117,11 +121,7 @@ class RunBox:
         with self._stack:
             for child in tuple(self._children):
                 self._stack.callback(child.close)
-            if self._met is not None:
-                self._stack.callback(self._met.close)
-            if self._spare is not None:
-                self._stack.callback(self._spare.close)
-            self._met = self._spare = None
+            self._stack.callback(self._spares.close)
 
     def _limits(self) -> BoxLimits:
         """What a case may use: fewer cores than the host has are enforced, all of them need no limit."""
@@ -205,7 +205,6 @@ class RunBox:
                 forked.leaf.move(process.pid)
                 verify(process.pid, Expected(forked.leaf, forked.uid, filters=2, threads=1), "a case")
         except BaseException:
-            self._spare = None
             self._discard(forked, process)
             raise
         return process
@@ -225,8 +224,8 @@ class RunBox:
         pool's warm-up buffer. Any number of prepared children may stand stopped side by side.
 
         Returns when the child stands prepared and stopped, or has failed: children that warm up at the same time
-        spin for the same cores, and take longer together than one after the other. The next process is forked
-        meanwhile. The pool must be laid out for the same arguments and results as `call`.
+        spin for the same cores, and take longer together than one after the other. Several in a row come quicker
+        after `fork_ahead`. The pool must be laid out for the same arguments and results as `call`.
         """
         child = self._spawn(call, pool, order, warmup, single=False)
         child.ready()
@@ -243,18 +242,17 @@ class RunBox:
     def _spawn(self, call: CallSpec, pool: Pool, order: Sequence[int], warmup: int, *, single: bool) -> CaseChild:
         assigned = self._assignment(call, pool, order, warmup, single=single)
         try:
-            forked = self._spare or self._fork()
-            process = self._met or self._meet(forked)
+            forked, process = self._spares.take()
         except BaseException:
             assigned.close()
             raise
-        self._spare = self._met = None
         child = self._adopt(forked, process, assigned)
         outputs = assigned.fresh[0].shared if assigned.fresh else pool.output_descriptor
         with contextlib.suppress(OSError):  # a process that died meanwhile is seen by `ready`
             message = Message(Kind.PLAN, (assigned.plan.length,))
             send(forked.channel, message, (assigned.plan.descriptor, pool.input_descriptor, outputs))
-        self._spare = self._fork()
+        if single and len(self._spares) <= FEW:
+            self._spares.request(BUNCH)
         return child
 
     def _assignment(self, call: CallSpec, pool: Pool, order: Sequence[int], warmup: int, *, single: bool) -> Assignment:
@@ -296,7 +294,7 @@ class RunBox:
             lambda: link.exit_status(forked.number),
             bury,
             self.settle,
-            self._meet_spare,
+            self._spares.meet_if_there,
             self._zygote_fault,
         )
         self._children.add(child)
@@ -308,10 +306,12 @@ class RunBox:
 
     def settle(self) -> None:
         """Wait until no fork is under way, so that it disturbs no time."""
-        if self._spare is not None and self._met is None:
-            self._spare.has_greeted(SETTLE_S)
+        self._spares.settle(SETTLE_S)
 
-    def _meet_spare(self) -> None:
-        """Confine and look at the next process already, if it is there; moving it between groups takes a while."""
-        if self._spare is not None and self._met is None and self._spare.has_greeted(0):
-            self._met = self._meet(self._spare)
+    def fork_ahead(self, count: int) -> None:
+        """Begin to fork the next `count` children; `meet_ahead` waits for them."""
+        self._spares.request(count)
+
+    def meet_ahead(self) -> None:
+        """Confine and look at the children forked ahead, all in a row, which is quicker than each by itself."""
+        self._spares.meet()

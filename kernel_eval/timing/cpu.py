@@ -35,7 +35,7 @@ SETTLED = 0.25
 cases, so that this much at a case is little at the operator."""
 WIDE = 0.50
 """A score still as wide as this after the usual pairs asks for more."""
-CROSS_CHECKED = 1 / 3
+CROSS_CHECKED = 1 / 5
 """The share of cases, drawn by chance, in which a batch of another length is played as well."""
 UNSTABLE = 0.50
 """Times whose interval is wider than this share of their median get a flag."""
@@ -227,7 +227,7 @@ def _play_round(bench: Bench, subject: Subject, timing: Timing, kinds: Sequence[
 
 
 def _clear(pool: Pool) -> None:
-    """Remove all values, so that a child that is prepared later sees none that can help it."""
+    """Remove all values, decoys too: their numbers come again elsewhere, and a child prepared later must see none."""
     for column in pool.input_columns():
         column.zero_()
 
@@ -252,6 +252,11 @@ def _prepare(
         return {at: _lane(bench, subject, timing, orders[at], kind, stack) for at, kind in mine}
 
     orders = [_order(bench, subject, timing, places, kind) for kind in kinds]
+    baselines = kinds.count("baseline")
+    bench.candidate.fork_ahead(len(kinds) - baselines)
+    bench.baseline.fork_ahead(baselines)
+    bench.candidate.meet_ahead()
+    bench.baseline.meet_ahead()
     with ThreadPoolExecutor(1, "baselines") as executor:
         other = executor.submit(of_box, True)
         lanes = of_box(False)

@@ -14,7 +14,7 @@ from enum import StrEnum
 from kernel_eval.timing.plan import Plan
 from kernel_eval.timing.statistics import median
 
-FULL_BATCH_US = 8_000.0
+FULL_BATCH_US = 6_000.0
 """A batch is meant to take this long, well above the least of 5 ms, for the estimate may be off."""
 
 
@@ -36,7 +36,7 @@ class Pace:
         self._ratios[operator, side].append(measured_us / expected_us)
 
     def calls(self, operator: str, side: Side, expected_us: float, plan: Plan) -> int:
-        """Calls of one batch: as many as fill 8 ms, within the pool, and twice the known inputs at least."""
+        """Calls of one batch: as many as fill 6 ms, within the pool, and twice the known inputs at least."""
         ratios = self._ratios.get((operator, side))
         call_us = expected_us * (median(ratios) if ratios else 1.0)
         return min(plan.count, max(2 * plan.known, math.ceil(FULL_BATCH_US / call_us)))

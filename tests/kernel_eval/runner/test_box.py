@@ -125,7 +125,7 @@ def test_a_case_in_the_wrong_group_never_gets_its_plan(
     monkeypatch.setattr(box_module, "Expected", lambda leaf, uid, **rest: good(leaf, uid + 1, **rest))
 
     def play_until_refused() -> None:
-        for _ in range(3):  # the next process may have been looked at before
+        for _ in range(2 * box_module.BUNCH):  # the next processes may have been looked at before
             behaviours.play(call, pool, 0, LIMIT_S)
 
     with pytest.raises(SandboxIncomplete, match="uid or gid"):

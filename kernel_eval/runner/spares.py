@@ -1,0 +1,64 @@
+"""Processes of a box forked ahead of need and taken up in bunches."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+
+from kernel_eval.runner.line import Forked
+from kernel_eval.runner.process import CaseProcess
+
+
+class Spares:
+    """Forked processes, some still on their way, the others confined and looked at.
+
+    Moving a process into its control groups waits for the whole kernel once; moving the
+    next one right behind it costs hardly anything. So they are met together.
+    """
+
+    def __init__(self, fork: Callable[[], Forked], meet: Callable[[Forked], CaseProcess]) -> None:
+        """`fork` asks for a process without waiting for it; `meet` takes it up, or ends it and raises."""
+        self._fork, self._meet = fork, meet
+        self._on_their_way: deque[Forked] = deque()
+        self._met: deque[tuple[Forked, CaseProcess]] = deque()
+
+    def __len__(self) -> int:
+        """How many there are, on their way or met."""
+        return len(self._on_their_way) + len(self._met)
+
+    def request(self, count: int) -> None:
+        """Ask for as many as are missing from `count`; they come while the caller does something else."""
+        while len(self) < count:
+            self._on_their_way.append(self._fork())
+
+    def meet(self) -> None:
+        """Take up all that are on their way, waiting for them."""
+        while self._on_their_way:
+            forked = self._on_their_way.popleft()
+            self._met.append((forked, self._meet(forked)))
+
+    def meet_if_there(self) -> None:
+        """Take them up if nobody has to wait for that."""
+        if all(forked.has_greeted(0) for forked in self._on_their_way):
+            self.meet()
+
+    def settle(self, timeout_s: float) -> None:
+        """Wait until no fork is under way any more."""
+        for forked in self._on_their_way:
+            forked.has_greeted(timeout_s)
+
+    def take(self) -> tuple[Forked, CaseProcess]:
+        """One of them, the oldest."""
+        if not self._met:
+            self.request(1)
+            self.meet()
+        return self._met.popleft()
+
+    def close(self) -> None:
+        """Give all descriptors back; the box's end kills the processes."""
+        for _, process in self._met:
+            process.close()
+        for forked in (*self._on_their_way, *(forked for forked, _ in self._met)):
+            forked.close()
+        self._on_their_way.clear()
+        self._met.clear()

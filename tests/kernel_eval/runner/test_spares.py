@@ -1,0 +1,66 @@
+"""Processes that are forked ahead: each plays once, all are confined before they stand there, none outlives the box."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kernel_eval.runner.box import BUNCH, FEW, RunBox
+from kernel_eval.runner.play import PlayStatus
+from kernel_eval.runner.pool import Pool
+from kernel_eval.sandbox.outside import Expected, faults
+
+from .calls import call_of, fill
+
+pytestmark = pytest.mark.sandbox
+LIMIT_S = 30.0
+
+
+def test_single_plays_are_served_from_bunches(behaviours: RunBox, pool: Pool) -> None:
+    call = call_of("exp")
+    pool.lay_out(call, 1)
+    fill(pool, 1)
+    least = BUNCH
+    for _ in range(2 * BUNCH):
+        assert behaviours.play(call, pool, 0, LIMIT_S).status is PlayStatus.OK
+        least = min(least, len(behaviours._spares))
+        assert len(behaviours._spares) <= max(BUNCH, FEW + 1)
+    assert least >= FEW
+
+
+def test_those_forked_ahead_stand_confined_in_groups_of_their_own(behaviours: RunBox) -> None:
+    behaviours.fork_ahead(3)
+    behaviours.meet_ahead()
+    met = list(behaviours._spares._met)
+    assert len(met) >= 3
+    leaves = [forked.leaf for forked, _ in met]
+    users = {forked.uid for forked, _ in met}
+    assert len({leaf.name for leaf in leaves if leaf is not None}) == len(users) == len(met)
+    for forked, process in met:
+        assert forked.leaf is not None
+        assert faults(process.pid, Expected(forked.leaf, forked.uid, filters=2, threads=1)) == []
+
+
+def test_a_timed_child_comes_from_those_forked_ahead_and_forks_no_other(behaviours: RunBox, pool: Pool) -> None:
+    call = call_of("exp")
+    pool.lay_out(call, 2)
+    behaviours.fork_ahead(3)
+    behaviours.meet_ahead()
+    there = len(behaviours._spares)
+    for left in range(there - 1, -1, -1):
+        child = behaviours.spawn(call, pool, (0, 1), 1)
+        assert child.run(LIMIT_S).status is PlayStatus.OK
+        assert len(behaviours._spares) == left
+
+
+def test_none_outlives_its_box(box_of: Callable[..., RunBox]) -> None:
+    box = box_of("behaviours")
+    box.fork_ahead(2)
+    box.meet_ahead()
+    box.fork_ahead(3)
+    pids = [process.pid for _, process in box._spares._met]
+    box.__exit__(None, None, None)
+    assert len(box._spares) == 0
+    assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
