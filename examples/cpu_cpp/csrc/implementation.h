@@ -145,52 +145,34 @@ INLINE F8 addcdiv_wide(F8 a, F8 b, F8 c, double scalar) {
   return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
 }
 
-INLINE bool all_finite(F8 x) {
-  const I8 finite = x - x == 0.f;
+INLINE bool all_of(I8 mask) {
 #if defined(KERNELS_AVX2)
-  return _mm256_movemask_ps(reinterpret_cast<__m256>(finite)) == 0xff;
+  return _mm256_movemask_ps(reinterpret_cast<__m256>(mask)) == 0xff;
 #else
   int32_t all = -1;
-  for (int64_t lane = 0; lane < kLanes; ++lane) all &= finite[lane];
+  for (int64_t lane = 0; lane < kLanes; ++lane) all &= mask[lane];
   return all != 0;
 #endif
 }
 
-#if defined(KERNELS_AVX2)
-INLINE F8 fused(F8 a, F8 b, F8 c) {
-  return reinterpret_cast<F8>(
-      _mm256_fmadd_ps(reinterpret_cast<__m256>(a), reinterpret_cast<__m256>(b), reinterpret_cast<__m256>(c)));
+// A sum this much smaller than its first term has lost so many of its digits that it is taken again.
+constexpr float kCancelled = 0x1p-9f;
+
+// Single precision does for all but the blocks in which a sum cancels or something overflows.
+INLINE F8 addcdiv(F8 a, F8 b, F8 c, double scalar) {
+  const F8 result = a + static_cast<float>(scalar) * (b / c);
+  const F8 size = absolute(result);
+  const I8 sound = (size >= absolute(a) * kCancelled) & (size < __builtin_inff());
+  return all_of(sound) ? result : addcdiv_wide(a, b, c, scalar);
 }
-// The same to nearly double precision with one division in single precision: the remainders of
-// quotient, product and sum are exact, and are added at the end. Where anything overflows on the
-// way, the slow way decides.
-INLINE F8 addcdiv_exact(F8 a, F8 b, F8 c, double scalar) {
-  const F8 s = splat(static_cast<float>(scalar)), s_rest = splat(static_cast<float>(scalar - static_cast<float>(scalar)));
-  const F8 quotient = b / c;
-  const F8 reciprocal = reinterpret_cast<F8>(_mm256_rcp_ps(reinterpret_cast<__m256>(c)));
-  const F8 quotient_rest = fused(-quotient, c, b) * reciprocal;
-  const F8 product = s * quotient, product_rest = fused(s, quotient, -product);
-  const F8 total = a + product, part = total - a;
-  const F8 total_rest = (a - (total - part)) + (product - part);
-  const F8 result = total + (total_rest + product_rest + fused(s, quotient_rest, s_rest * quotient));
-  return all_finite(result) ? result : addcdiv_wide(a, b, c, scalar);
-}
-#else
-INLINE F8 addcdiv_exact(F8 a, F8 b, F8 c, double scalar) { return addcdiv_wide(a, b, c, scalar); }
-#endif
 
 void run_addcdiv(DType dtype, const void* x1, const void* x2, const void* x3, void* y, int64_t count, double scalar,
                  Write write) {
   with_float_type(dtype, [&](auto* type) {
     using T = ElementOf<decltype(type)>;
-    const auto function = [=](F8 a, F8 b, F8 c) {
-      if constexpr (std::is_same_v<T, float>) return addcdiv_exact(a, b, c, scalar);
-      const F8 result = a + static_cast<float>(scalar) * (b / c);
-      if constexpr (std::is_same_v<T, Float16>) return result;
-      return all_finite(result) ? result : addcdiv_wide(a, b, c, scalar);
-    };
-    map(static_cast<T*>(y), count, write, function, static_cast<const T*>(x1), static_cast<const T*>(x2),
-        static_cast<const T*>(x3));
+    map(
+        static_cast<T*>(y), count, write, [=](F8 a, F8 b, F8 c) { return addcdiv(a, b, c, scalar); },
+        static_cast<const T*>(x1), static_cast<const T*>(x2), static_cast<const T*>(x3));
   });
 }
 
@@ -218,6 +200,30 @@ INLINE double sum(const T* x, int64_t count, Term term) {
   return total;
 }
 
+// Σ x² in short runs of single precision, which double precision adds up. A run whose squares are too
+// large or too small for that is taken again.
+template <class T>
+INLINE double sum_of_squares(const T* x, int64_t count) {
+  constexpr int64_t kRun = 32 * kLanes;
+  constexpr double kLeast = 0x1p-100, kMost = 0x1p127;
+  const auto square = [](D4 a) { return a * a; };
+  double total = 0;
+  int64_t i = 0;
+  for (; i + kRun <= count; i += kRun) {
+    F8 sums[4] = {};
+    for (int64_t k = i; k < i + kRun; k += 4 * kLanes) {
+      for (int64_t part = 0; part < 4; ++part) {
+        const F8 value = load(x + k + part * kLanes);
+        sums[part] += value * value;
+      }
+    }
+    const F8 all = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    const double run = sum_of(widen(low_half(all)) + widen(high_half(all)));
+    total += run >= kLeast && run <= kMost ? run : sum(x + i, kRun, square);
+  }
+  return total + sum(x + i, count - i, square);
+}
+
 // The largest (or smallest) magnitude; NaN where there is one.
 template <class T, class Better>
 INLINE double extreme(const T* x, int64_t count, float start, Better better) {
@@ -241,7 +247,7 @@ template <class T>
 double norm_of(const T* x, int64_t count, Norm norm) {
   switch (norm.kind) {
     case NormKind::kAbsolute: return sum(x, count, [](D4 a) { return a; });
-    case NormKind::kSquare: return sum(x, count, [](D4 a) { return a * a; });
+    case NormKind::kSquare: return sum_of_squares(x, count);
     case NormKind::kNonZero: return sum(x, count, [](D4 a) { return a == 0.0 ? D4{} : D4{} + 1.0; });
     case NormKind::kMaximum: return extreme(x, count, 0.f, [](F8 a, F8 b) { return a > b; });
     case NormKind::kMinimum: return extreme(x, count, __builtin_inff(), [](F8 a, F8 b) { return a < b; });
