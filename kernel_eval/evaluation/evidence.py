@@ -38,7 +38,7 @@ def case_flags(case: Case, timing: Timing, threads: int) -> list[Flag]:
         message = "a batch of half the length takes another time per call"
         add(FlagId.BATCH_NONLINEAR, Severity.HOLD, message, {"short_us": timing.short_us, "us": timing.candidate_us})
     if timing.unstable:
-        message = "the times of the processes lie far apart"
+        message = "the times of the processes lie so far apart that the score may be off"
         add(FlagId.UNSTABLE_TIMING, Severity.NOTE, message, {})
     excess = [
         play for play in timing.plays if play.elapsed_ns and cpu_above_wall(play.cpu_ns, play.elapsed_ns, threads)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import compileall
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -38,3 +39,4 @@ def write_baseline_package(operators: Sequence[Operator], target: Path) -> None:
         (package / f"_{operator.name}.py").write_text(operator_source(operator.folder), encoding="utf-8")
         exports.append(f"from {PACKAGE}._{operator.name} import baseline as {operator.function}\n")
     (package / "__init__.py").write_text(_HEADER + "".join(sorted(exports)) + _EMPTY, encoding="utf-8")
+    compileall.compile_dir(package, quiet=2)  # each process imports it anew

@@ -79,6 +79,7 @@ class CaseChild:
         self._settle, self._meanwhile, self._zygote_fault = settle, meanwhile, zygote_fault
         self._readiness: Readiness | None = None
         self._closed = False
+        self._lingers = False
 
     def ready(self) -> Readiness:
         """Wait until the child is prepared, stopped and verified stopped, or has failed."""
@@ -98,12 +99,13 @@ class CaseChild:
         return self._outcome(heard, self._deadline_ns, f"while preparing, within {self._prepare_limit_s:g} s")
 
     def run(self, limit_s: float) -> Play:
-        """Continue the child, time its whole batch, kill and reap it. Outputs may be read afterwards.
+        """Continue the child, time its whole batch and kill it. Outputs may be read afterwards.
 
-        `limit_s` counts from "continue". A child that could not be prepared gives its failure. Raises
+        `limit_s` counts from "continue". A child that could not be prepared gives its failure. A timed child is
+        still being cleared away by the kernel afterwards: `close` waits for its end. Raises
         `InternalError` where it has run already or the pool was laid out anew since `spawn`.
         """
-        if self._closed and (self._readiness is None or self._readiness.prepared):
+        if self._lingers or (self._closed and (self._readiness is None or self._readiness.prepared)):
             raise InternalError("a child runs only once, and not after it was closed")
         if (failure := self.ready().failure) is not None:
             return failure
@@ -113,16 +115,24 @@ class CaseChild:
             self._assigned.pool.poison()
             self._assigned.pool.written()
         try:
-            play = self._continue(limit_s)
-            self._process.condemn()
-            self._meanwhile()
-            self._process.kill()
-            if fault := self._zygote_fault():
-                return Play(PlayStatus.TAMPERED, detail=fault)
-            self._keep_outputs(play)
-            return play
+            return self._played(limit_s)
         finally:
-            self.close()
+            if not self._lingers:
+                self.close()
+
+    def _played(self, limit_s: float) -> Play:
+        play = self._continue(limit_s)
+        self._process.condemn()
+        self._meanwhile()
+        self._lingers = self._assigned.timed and play.status is PlayStatus.OK
+        if self._lingers:
+            self._process.leave()
+        else:
+            self._process.kill()
+        if fault := self._zygote_fault():
+            return Play(PlayStatus.TAMPERED, detail=fault)
+        self._keep_outputs(play)
+        return play
 
     def _continue(self, limit_s: float) -> Play:
         if self._assigned.timed:

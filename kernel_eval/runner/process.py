@@ -15,7 +15,18 @@ from kernel_eval.sandbox.cgroup import Leaf
 KILL_S = 15.0
 STOP_S = 15.0
 STOPPED = frozenset("tT")
+FLAGS, EXITING = 6, 0x4
+"""Place of a thread's flags behind its name in `stat`, and the one that the kernel sets first of all when it ends."""
 MOST_ADDRESS = (1 << 64) - 1
+
+
+def is_leaving(pid: int) -> bool:
+    """Whether every thread of a process has begun to end, after which none runs any code of its own."""
+    try:
+        threads = [(thread / "stat").read_text() for thread in Path(f"/proc/{pid}/task").iterdir()]
+    except OSError:
+        return not Path(f"/proc/{pid}").exists()
+    return all(int(text.rpartition(")")[2].split()[FLAGS]) & EXITING for text in threads)
 
 
 class _Vector(ctypes.Structure):
@@ -81,6 +92,21 @@ class CaseProcess:
             self._leaf.kill()
         else:
             self._kill_session()
+
+    def leave(self) -> None:
+        """Wait until a condemned process can do nothing any more: all its threads are on their way out.
+
+        What the kernel then still has to clear away, mostly its memory, takes some milliseconds more; `kill` waits
+        for that too. Raises `InternalError` where it stays.
+        """
+        deadline = time.monotonic() + KILL_S
+        while not all(map(is_leaving, self._condemned())):
+            if time.monotonic() > deadline:
+                raise InternalError(f"process {self.pid} of a case does not die")
+            time.sleep(0.0001)
+
+    def _condemned(self) -> list[int]:
+        return [self.pid] if self._leaf is None else self._leaf.pids()
 
     def kill(self) -> None:
         """Kill it and wait until it is dead. Raises `InternalError` where it does not die."""

@@ -30,15 +30,15 @@ MOST_PAIRS = 7
 BASELINE_LIMIT_S = 120.0
 PATIENCE_S = 2.0
 """No further round of a case begins after this time: a host so busy won't give steadier figures."""
-SETTLED = 0.25
+SETTLED = 0.35
 """Measuring stops when the case's score lies in an interval no wider than this; an operator's score averages a hundred
 cases, so that this much at a case is little at the operator."""
 WIDE = 0.50
 """A score still as wide as this after the usual pairs asks for more."""
 CROSS_CHECKED = 1 / 5
 """The share of cases, drawn by chance, in which a batch of another length is played as well."""
-UNSTABLE = 0.50
-"""Times whose interval is wider than this share of their median get a flag."""
+STEADY = 0.50
+"""Times are steady where their likely interval is at most this share of their median wide."""
 NONLINEAR = 0.25
 """A short batch whose time per call is further off than this is looked at again."""
 
@@ -161,8 +161,9 @@ def _conclude(subject: Subject, timing: Timing) -> None:
     """Pool the samples. Where they lie far apart, a difference of batch lengths proves nothing."""
     timing.candidate = measurement_of(timing.candidate_us, timing.calls[Side.CANDIDATE], subject.seed)
     timing.baseline = measurement_of(timing.baseline_us, timing.calls[Side.BASELINE], subject.seed)
-    timing.unstable = len(timing.candidate_us) >= LEAST_PAIRS and not _narrow(timing, UNSTABLE)
-    timing.nonlinear = not timing.unstable and len(timing.short_us) > 1 and _apart(timing)
+    width = score_width(subject.score, timing.candidate_us, timing.baseline_us)
+    timing.unstable = len(timing.candidate_us) >= LEAST_PAIRS and width > SETTLED
+    timing.nonlinear = len(timing.short_us) > 1 and steady(timing) and _apart(timing)
 
 
 def _suspicious(timing: Timing) -> bool:
@@ -188,10 +189,10 @@ def score_width(
     return abs(score(high, fast) - score(low, slow))
 
 
-def _narrow(timing: Timing, width: float) -> bool:
-    """Whether both intervals are within `width` of their medians."""
+def steady(timing: Timing) -> bool:
+    """Whether both sides' times lie close enough together for a difference of batch lengths to mean something."""
     return all(
-        len(samples) >= LEAST_PAIRS and relative_width(likely_interval(samples), median(samples)) <= width
+        len(samples) >= LEAST_PAIRS and relative_width(likely_interval(samples), median(samples)) <= STEADY
         for samples in (timing.candidate_us, timing.baseline_us)
     )
 
@@ -209,6 +210,12 @@ def _round(bench: Bench, subject: Subject, timing: Timing, pairs: int, shorts: i
             _play_round(bench, subject, timing, _kinds(bench.randomness, pairs, shorts))
         finally:
             timing.seconds += time.monotonic() - started
+    _fork_ahead(bench, LEAST_PAIRS, LEAST_PAIRS)  # the next case's, while this one is concluded
+
+
+def _fork_ahead(bench: Bench, candidates: int, baselines: int) -> None:
+    bench.candidate.fork_ahead(candidates)
+    bench.baseline.fork_ahead(baselines)
 
 
 def _play_round(bench: Bench, subject: Subject, timing: Timing, kinds: Sequence[str]) -> None:
@@ -220,10 +227,15 @@ def _play_round(bench: Bench, subject: Subject, timing: Timing, kinds: Sequence[
         if not _all_ready(lanes, timing):
             return
         subject.fill(places)
+        previous: CaseChild | None = None
         for lane in lanes:
+            bench.pool.poison()
+            if previous is not None:
+                previous.close()
             _play(bench, subject, timing, lane, places)
             if timing.failed:
                 return
+            previous = lane.child
 
 
 def _clear(pool: Pool) -> None:
@@ -253,8 +265,7 @@ def _prepare(
 
     orders = [_order(bench, subject, timing, places, kind) for kind in kinds]
     baselines = kinds.count("baseline")
-    bench.candidate.fork_ahead(len(kinds) - baselines)
-    bench.baseline.fork_ahead(baselines)
+    _fork_ahead(bench, len(kinds) - baselines, baselines)
     bench.candidate.meet_ahead()
     bench.baseline.meet_ahead()
     with ThreadPoolExecutor(1, "baselines") as executor:
@@ -298,7 +309,6 @@ def _fail(timing: Timing, play: Play) -> None:
 
 
 def _play(bench: Bench, subject: Subject, timing: Timing, lane: _Lane, places: Sequence[int]) -> None:
-    bench.pool.poison()
     time.sleep(bench.pause_s)
     started = time.monotonic()
     play = lane.child.run(_limit_s(subject, timing, lane))

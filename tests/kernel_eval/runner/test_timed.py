@@ -15,6 +15,7 @@ from kernel_eval.model import ArgumentSpec, CallSpec, ResultSpec
 from kernel_eval.runner.box import RunBox
 from kernel_eval.runner.play import PlayStatus
 from kernel_eval.runner.pool import Pool
+from kernel_eval.runner.process import is_leaving
 
 from .calls import call_of, fill, floats
 
@@ -25,6 +26,14 @@ LIMIT_S = 30.0
 def thread_states(pid: int) -> set[str]:
     threads = Path(f"/proc/{pid}/task").iterdir()
     return {(thread / "stat").read_text().rpartition(")")[2].split()[0] for thread in threads}
+
+
+def gone(pid: int) -> bool:
+    """Dead, though its zygote may not have reaped it yet."""
+    try:
+        return thread_states(pid) <= {"Z", "X"}
+    except OSError:
+        return True
 
 
 def test_a_prepared_child_stands_still_until_its_clock_runs(behaviours: RunBox, pool: Pool) -> None:
@@ -39,10 +48,31 @@ def test_a_prepared_child_stands_still_until_its_clock_runs(behaviours: RunBox, 
     assert thread_states(pid) == {"T"}
     assert child._process.cpu_ns() == used
     assert child.run(LIMIT_S).status is PlayStatus.OK
+    child.close()
     deadline = time.monotonic() + 10
     while os.path.exists(f"/proc/{pid}"):  # a corpse until the zygote has reaped it
         assert time.monotonic() < deadline
         time.sleep(0.01)
+
+
+def test_after_its_batch_a_child_can_do_nothing_any_more_and_closing_waits_for_its_end(
+    behaviours: RunBox, pool: Pool
+) -> None:
+    call = call_of("exp", (1 << 18,))
+    pool.lay_out(call, 2)
+    child = behaviours.spawn(call, pool, (0, 1), warmup=1)
+    pid = child._process.pid
+    assert child.run(LIMIT_S).status is PlayStatus.OK
+    assert is_leaving(pid)
+    with pytest.raises(InternalError, match="runs only once"):
+        child.run(LIMIT_S)
+    child.close()
+    assert gone(pid)
+
+
+def test_a_living_process_is_not_leaving() -> None:
+    assert not is_leaving(os.getpid())
+    assert is_leaving(1 << 22)
 
 
 def test_the_operator_is_called_once_per_buffer_in_the_given_order(behaviours: RunBox, pool: Pool) -> None:

@@ -24,7 +24,7 @@ from kernel_eval.model import (
 from kernel_eval.runner.box import RunBox
 from kernel_eval.runner.pool import Pool
 from kernel_eval.settings import Settings
-from kernel_eval.timing.cpu import Bench, Subject, Timing, measure
+from kernel_eval.timing.cpu import Bench, Subject, Timing, measure, steady
 from kernel_eval.timing.overhead import Overheads
 from kernel_eval.timing.plan import Plan
 
@@ -175,7 +175,7 @@ def test_leaving_out_calls_is_found_by_the_known_inputs(timed: Time) -> None:
 def test_constant_work_per_batch_shows_in_a_batch_of_another_length(timed: Time) -> None:
     timing = timed("lazy")
     assert timing.short_ratio > 1.25
-    assert timing.nonlinear or timing.unstable
+    assert timing.nonlinear or not steady(timing)  # on a host that wavers it proves nothing
 
 
 def test_a_crash_while_timed_is_the_candidates(timed: Time) -> None:
