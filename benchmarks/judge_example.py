@@ -9,6 +9,7 @@ with timing. Hidden cases are made from a fresh secret for this run. Usage:
 from __future__ import annotations
 
 import argparse
+import os
 import secrets
 import statistics
 import sys
@@ -31,7 +32,6 @@ from kernel_eval.model import (
     Report,
     Suite,
 )
-from kernel_eval.pipeline import evaluate
 from kernel_eval.settings import Settings
 from kernel_eval.suite import default_bench_data, load_suite
 from kernel_eval.suite.hidden import generate_hidden, overlay_hidden
@@ -70,6 +70,7 @@ class Phases:
 
 def main() -> int:
     """Three evaluations of one source folder."""
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # as kernel-eval and the worker have it
     options = parse()
     with tempfile.TemporaryDirectory(prefix="hapboard-bench-") as name:
         folder = Path(name)
@@ -104,6 +105,8 @@ def chosen_suite(folder: Path, options: argparse.Namespace) -> Suite:
 
 def judge(folder: Path, suite: Suite, source: Path, peaks: CpuPeaks, name: str, *, timed: bool) -> dict[str, Any]:
     """One evaluation and where its seconds went."""
+    from kernel_eval.pipeline import evaluate  # loads torch, which reads the policy above when it is loaded
+
     tell(f"-- {name}")
     work = folder / name
     work.mkdir()
