@@ -15,6 +15,7 @@ import click
 
 import kernel_eval
 from kernel_eval.commands.anchors import baseline
+from kernel_eval.commands.checking import check_command
 from kernel_eval.commands.evaluate import evaluate_command
 from kernel_eval.commands.hardware import hardware
 from kernel_eval.commands.limits import limits_command
@@ -33,6 +34,7 @@ USAGE, OURS, STOPPED = 2, 3, 130
         list_command,
         describe_command,
         config_command,
+        check_command,
         score_command,
         limits_command,
         hardware,

@@ -48,7 +48,8 @@ def judge_outputs(
         if spec.comparator is Comparator.IGNORED:
             continue
         for index, (found, wanted) in enumerate(zip(outputs[position], golden.tensors[position], strict=True)):
-            comparison = _compare(operator, found, wanted, peers, (position, index))
+            declared = golden.results[position].tensors[index].dtype
+            comparison = _compare(operator, found, wanted, declared, peers, (position, index))
             if not comparison.accepted:
                 return comparison
             accepted.append(comparison)
@@ -69,13 +70,13 @@ class _Once:
 
 
 def _compare(
-    operator: Operator, found: torch.Tensor, golden: torch.Tensor, peers: _Once, place: tuple[int, int]
+    operator: Operator, found: torch.Tensor, golden: torch.Tensor, declared: str, peers: _Once, place: tuple[int, int]
 ) -> Comparison:
-    """Judge one tensor; `place` is its output and its index there."""
+    """Judge one tensor of the `declared` dtype; `place` is its output and its index there."""
     position, index = place
     if not found.dtype.is_floating_point:
         return _comparison(operator, compare_integers(found, golden), None, (found, golden), place)
-    tolerance = tolerance_for(operator, str(golden.dtype).removeprefix("torch."))
+    tolerance = tolerance_for(operator, declared)
     if tolerance.mean == 0:
         return _comparison(operator, compare_exactly(found, golden), tolerance, (found, golden), place)
     relief = operator.same_precision_relief

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import torch
 
+from kernel_eval.check.tolerances import carrier
 from kernel_eval.model import Claim, Comparison, Container, ResultSpec, TensorClaim, TensorSpec, Verdict
 
 
@@ -72,9 +73,9 @@ def _tensor(claim: TensorClaim, wanted: TensorSpec, name: str) -> Comparison | N
         return _refused("type", f"{name} must be exactly torch.Tensor, no subclass, without attributes of its own")
     if not claim.on_device:
         return _refused("device", f"{name} must be on the device of the inputs")
-    if claim.dtype != wanted.dtype:
+    if claim.dtype != carrier(wanted.dtype):
         return _refused(
-            "dtype", f"{name} must be {wanted.dtype}, is {claim.dtype or 'a dtype the judge does not know'}"
+            "dtype", f"{name} must be {carrier(wanted.dtype)}, is {claim.dtype or 'a dtype the judge does not know'}"
         )
     if claim.shape != wanted.shape:
         return _refused("shape", f"{name} must have the shape {wanted.shape}, has {claim.shape}")

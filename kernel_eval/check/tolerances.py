@@ -54,6 +54,15 @@ DEFAULTS: Mapping[str, Tolerance] = MappingProxyType(
 )
 
 
+CARRIERS: Mapping[str, str] = MappingProxyType({"hifloat32": "float32"})
+"""Compute formats that are declared but have no tensors of their own, and the dtype that carries them."""
+
+
+def carrier(dtype: str) -> str:
+    """The dtype of a tensor that is declared as `dtype`."""
+    return CARRIERS.get(dtype, dtype)
+
+
 def tolerance_for(operator: Operator, dtype: str) -> Tolerance:
     """The effective tolerance of a float output; raises `InternalError` for a dtype without one."""
     if dtype not in DEFAULTS:

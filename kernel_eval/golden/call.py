@@ -14,8 +14,8 @@ import torch
 from kernel_eval.cases.constraints import named_inputs
 from kernel_eval.cases.inputs import argument_specs, call_attributes
 from kernel_eval.cases.operator_source import operator_function
+from kernel_eval.check.rounding import cast_once
 from kernel_eval.errors import GoldenFault
-from kernel_eval.golden.rounding import cast_once
 from kernel_eval.model import ArgumentSpec, Case, Operator, OutputSpec, ResultSpec, Shape, TensorSpec
 
 Outputs = tuple[tuple[torch.Tensor, ...], ...]

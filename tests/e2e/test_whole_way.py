@@ -41,11 +41,15 @@ SAME_SCORE = 25.0
 
 
 @pytest.fixture(scope="module")
-def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+def layout(tmp_path_factory: pytest.TempPathFactory) -> Layout:
+    return Layout(tmp_path_factory.mktemp("whole") / "var")
+
+
+@pytest.fixture(scope="module")
+def client(layout: Layout) -> Iterator[Client]:
     """A whole stack that judges a few cases of two operators."""
     if missing := check_host():
         pytest.skip(f"no sandbox here: {missing[0].part}")
-    layout = Layout(tmp_path_factory.mktemp("whole") / "var")
     layout.worker.mkdir(parents=True)
     save_peaks(PEAKS, layout.worker / "peaks-cpu-2.json")
     chosen = {
@@ -59,6 +63,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
         stack = make_stack(layout, Screen(Console(stderr=True, highlight=False)))
         try:
             programs = stack.start()
+            stack.save()
             yield Client(programs.address, ensure_token(layout, programs))
         finally:
             stack.stop()
@@ -118,6 +123,21 @@ def test_the_judge_alone_says_the_same(client: Client, judged: dict[str, Any], t
         assert row["verdict"] == same["verdict"] == "accepted"
         assert (row["compile_points"], row["correct_points"]) == (same["compile_points"], same["correct_points"])
         assert abs(row["score"] - same["score"]) < SAME_SCORE
+
+
+@pytest.mark.slow
+def test_the_demo_submits_the_example_again_and_prints_the_result(
+    client: Client, judged: dict[str, Any], layout: Layout
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "local_stack", "--var", str(layout.var), "demo"],
+        cwd=PROJECT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert result["submission"] != judged["id"]
+    assert result["artifact_sha256"] == judged["artifact_sha256"]
+    assert [row["verdict"] for row in result["operators"]] == ["accepted"] * len(OPERATORS)
 
 
 @pytest.mark.slow

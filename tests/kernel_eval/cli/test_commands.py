@@ -8,6 +8,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from kernel_eval.cli import main
@@ -115,3 +116,40 @@ def test_list_answers_quickly() -> None:
     assert min(seconds() for _ in range(5)) < 0.4 or min(bare() for _ in range(3)) > 0.1, (
         "slow although the host is not"
     )
+
+
+def test_check_judges_files_and_says_so_in_json_and_by_its_exit_code(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    golden, right, wrong = (tmp_path / name for name in ("golden.npy", "right.npy", "wrong.npy"))
+    values = np.linspace(1, 2, 1000)
+    np.save(golden, values)
+    np.save(right, values.astype(np.float32))
+    np.save(wrong, np.where(values < 1.5, values, np.nan).astype(np.float32))
+    code, out, _ = run(capsys, "check", "--golden", str(golden), "--output", str(right))
+    accepted = json.loads(out)
+    assert (code, accepted["verdict"], accepted["rule"]) == (0, "accepted", "first_screen")
+    assert {"verdict", "rule", "mean_re", "max_re", "regions", "worst"} <= set(accepted)
+    code, out, _ = run(capsys, "check", "--golden", str(golden), "--output", str(wrong))
+    refused = json.loads(out)
+    assert (code, refused["verdict"], refused["rule"]) == (1, "wrong_values", "special.nan")
+    assert refused["worst"]["found"] == "NaN"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--output", "b.npy"),
+        ("--golden", "a.npy", "--output", "missing.npy"),
+        ("--golden", "a.npy", "--output", "a.npy", "--threshold", "-1"),
+        ("--golden", "a.npy", "--output", "a.npy", "--declared-dtype", "float12"),
+    ],
+)
+def test_a_wrong_check_is_a_matter_of_usage(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    np.save("a.npy", np.ones(3, dtype=np.float32))
+    code, out, err = run(capsys, "check", *words)
+    assert (code, out) == (2, "")
+    assert err
