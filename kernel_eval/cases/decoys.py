@@ -25,8 +25,11 @@ RESERVOIR_ELEMENTS = (1 << 26) + (1 << 22)
 """Enough for a pool of 128 MiB of 16-bit inputs, with room to begin anywhere."""
 CHUNK_ELEMENTS = 1 << 20
 """Elements per step: few enough for scratch memory to stay in the cache, enough to keep all cores busy."""
+WITHIN = 1 - 2.0**-21
+"""Share of a range that is drawn from: rounding then leads nowhere beyond its ends, and needs no pass of its own."""
 NARROW_SPAN = 1 << 20
-"""Integers of at most so many values are drawn by way of a float32; wider ones from whole words."""
+"""Integers of at most so many values are drawn by way of a float32, in one step where they lie as near to 0; wider
+ones from whole words."""
 
 
 class DecoySource:
@@ -90,7 +93,7 @@ def _fill_rows(column: torch.Tensor, unit: torch.Tensor, overlay: torch.Tensor |
     for rows, elements in _blocks(*column.shape):
         part, drawn = column[rows, elements], unit[rows, elements]
         if not floating:
-            _integers(part, drawn, int(low), int(high))
+            _integers(part, drawn, int(low), int(high), scratch)
             continue
         _floats(part, drawn, low, high, scratch)
         if overlay is not None:
@@ -107,18 +110,20 @@ def _blocks(rows: int, elements: int) -> Iterator[tuple[slice, slice]]:
 
 
 def _floats(target: torch.Tensor, unit: torch.Tensor, low: float, high: float, scratch: torch.Tensor) -> None:
-    half, centre = high / 2 - low / 2, low / 2 + high / 2
+    half, centre = (high / 2 - low / 2) * WITHIN, low / 2 + high / 2
     direct = target.dtype == torch.float32
     drawn = target if direct else scratch[: target.numel()].view(target.shape)
-    torch.mul(unit, half, out=drawn)
-    if centre:
-        drawn.add_(centre).clamp_(low, high)
+    torch.add(torch.tensor(centre, dtype=torch.float32), unit, alpha=half, out=drawn)
     if not direct:
         target.copy_(drawn)
 
 
-def _integers(target: torch.Tensor, unit: torch.Tensor, low: int, high: int) -> None:
+def _integers(target: torch.Tensor, unit: torch.Tensor, low: int, high: int, scratch: torch.Tensor) -> None:
     span = high - low + 1
+    if -NARROW_SPAN <= low and high < NARROW_SPAN:
+        drawn, middle = scratch[: target.numel()].view(target.shape), torch.tensor(low + span / 2, dtype=torch.float32)
+        target.copy_(torch.add(middle, unit, alpha=span / 2 * WITHIN, out=drawn).floor_())
+        return
     if span <= NARROW_SPAN:
         target.copy_(((unit + 1) * (span / 2)).floor_().clamp_(0, span - 1).to(torch.int64).add_(low))
         return
