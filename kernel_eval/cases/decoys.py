@@ -120,7 +120,7 @@ def _floats(target: torch.Tensor, unit: torch.Tensor, low: float, high: float, s
 
 def _integers(target: torch.Tensor, unit: torch.Tensor, low: int, high: int, scratch: torch.Tensor) -> None:
     span = high - low + 1
-    if -NARROW_SPAN <= low and high < NARROW_SPAN:
+    if low >= -NARROW_SPAN and high < NARROW_SPAN:
         drawn, middle = scratch[: target.numel()].view(target.shape), torch.tensor(low + span / 2, dtype=torch.float32)
         target.copy_(torch.add(middle, unit, alpha=span / 2 * WITHIN, out=drawn).floor_())
         return
