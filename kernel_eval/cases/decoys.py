@@ -25,6 +25,8 @@ RESERVOIR_ELEMENTS = (1 << 26) + (1 << 22)
 """Enough for a pool of 128 MiB of 16-bit inputs, with room to begin anywhere."""
 CHUNK_ELEMENTS = 1 << 20
 """Elements per step: few enough for scratch memory to stay in the cache, enough to keep all cores busy."""
+MOST_RUNS = 256
+"""Stretches of rows up to which filling each by itself costs less than filling everything."""
 WITHIN = 1 - 2.0**-21
 """Share of a range that is drawn from: rounding then leads nowhere beyond its ends, and needs no pass of its own."""
 NARROW_SPAN = 1 << 20
@@ -44,21 +46,28 @@ class DecoySource:
         self._unit = torch.from_numpy(words).to(torch.float32).mul_(2.0**-31)
         self._randomness = random.Random(os.urandom(32))
 
-    def fill(self, operator: Operator, case: Case, columns: Sequence[torch.Tensor]) -> None:
+    def fill(
+        self, operator: Operator, case: Case, columns: Sequence[torch.Tensor], rows: Sequence[int] | None = None
+    ) -> None:
         """Fill the columns of all input tensors, in argument order, lists flattened.
 
+        Where `rows` (ascending) are given, only they need values; many small ones are not told from the others.
         Operators with structured inputs, and pools larger than the reservoir, get every decoy drawn
         like a known input.
         """
         specs = argument_specs(operator, case)
+        rows = range(len(columns[0]) if columns else 0) if rows is None else rows
         if operator_function(operator.folder, "constrain") is not None or self._too_small(columns):
             shapes = [tensor.shape for spec in specs for tensor in spec.tensors]
-            rows = range(len(columns[0])) if columns else ()
             sets = [[column[row].view(shape) for column, shape in zip(columns, shapes, strict=True)] for row in rows]
             fill_decoys(operator, case, sets)
             return
         ranges = [values for spec, values in zip(specs, case.value_ranges, strict=True) for _ in spec.tensors]
-        self._fill_columns([pair for pair in zip(columns, ranges, strict=True) if pair[0].numel()])
+        pairs = [pair for pair in zip(columns, ranges, strict=True) if pair[0].numel()]
+        runs = _runs(rows)
+        if len(runs) * len(pairs) <= MOST_RUNS:
+            pairs = [(column[run], values) for column, values in pairs for run in runs]
+        self._fill_columns(pairs)
 
     def _too_small(self, columns: Sequence[torch.Tensor]) -> bool:
         return sum(column.numel() for column in columns) > self._unit.numel()
@@ -83,6 +92,17 @@ class DecoySource:
         """Numbers whose signs say where NaN goes."""
         start = self._randomness.randrange(self._unit.numel() - column.numel() + 1)
         return self._unit[start : start + column.numel()].view(column.shape)
+
+
+def _runs(rows: Sequence[int]) -> list[slice]:
+    """Ascending numbers as stretches without a gap."""
+    runs: list[slice] = []
+    for row in rows:
+        if runs and runs[-1].stop == row:
+            runs[-1] = slice(runs[-1].start, row + 1)
+        else:
+            runs.append(slice(row, row + 1))
+    return runs
 
 
 def _fill_rows(column: torch.Tensor, unit: torch.Tensor, overlay: torch.Tensor | None, values: ValueRange) -> None:

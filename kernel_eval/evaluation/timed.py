@@ -123,7 +123,7 @@ def measure_case(session: Session, operator: Operator, case: Case) -> Trial:
         candidate=call,
         baseline=call,
         plan=plan,
-        fill=lambda places: _fill(session, stand, operator, case, places),
+        fill=lambda places, played: _fill(session, stand, operator, case, places, played),
         verify=known.verify,
         overhead_us=lambda calls: stand.overheads.batch_us(call, calls),
         expected_us=expected_us(plan.bytes_per_call),
@@ -134,9 +134,16 @@ def measure_case(session: Session, operator: Operator, case: Case) -> Trial:
     return Trial(timing, limit, time.monotonic() - started)
 
 
-def _fill(session: Session, stand: TimingStand, operator: Operator, case: Case, places: Sequence[int]) -> None:
+def _fill(
+    session: Session,
+    stand: TimingStand,
+    operator: Operator,
+    case: Case,
+    places: Sequence[int],
+    played: Sequence[int],
+) -> None:
     pool = stand.bench.pool
-    stand.decoys.fill(operator, case, pool.input_columns())
+    stand.decoys.fill(operator, case, pool.input_columns(), sorted(map(pool.place, played)))
     for trial, index in enumerate(places):
         session.goldens.fill(operator, case, trial, pool.inputs(index))
 

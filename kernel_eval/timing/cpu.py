@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
@@ -39,8 +39,9 @@ CROSS_CHECKED = 1 / 5
 """The share of cases, drawn by chance, in which a batch of another length is played as well."""
 STEADY = 0.50
 """Times are steady where their likely interval is at most this share of their median wide."""
-NONLINEAR = 0.25
-"""A short batch whose time per call is further off than this is looked at again."""
+NONLINEAR = 0.50
+"""A short batch whose time per call is further off than this is looked at again; half of a batch that is nothing but
+constant work would be off by 1."""
 
 
 @dataclass(frozen=True)
@@ -66,10 +67,10 @@ class Bench:
 class Subject:
     """One case to be timed.
 
-    `operator` is its name. `fill` writes the values of all buffers of the pool: decoys freshly drawn, the
-    known inputs, by trial, at the given places. `verify` judges the outputs of a trial that lie in the given
-    buffer. `overhead_us` gives h of a batch of that many calls; `expected_us` is a rough T_base for the time
-    limit; `score` is the case's score (0 to 1) for a baseline and a candidate time; `seed` fixes
+    `operator` is its name. `fill` writes the values of the buffers that are played: the known inputs, by trial, at
+    the first given buffers, decoys freshly drawn at all others of the second. `verify` judges the outputs of a trial
+    that lie in the given buffer. `overhead_us` gives h of a batch of that many calls; `expected_us` is a rough T_base
+    for the time limit; `score` is the case's score (0 to 1) for a baseline and a candidate time; `seed` fixes
     the bootstrap.
     """
 
@@ -77,7 +78,7 @@ class Subject:
     candidate: CallSpec
     baseline: CallSpec
     plan: Plan
-    fill: Callable[[Sequence[int]], None]
+    fill: Callable[[Sequence[int], Sequence[int]], None]
     verify: Callable[[int, int], Comparison]
     overhead_us: Callable[[int], float]
     expected_us: float
@@ -220,13 +221,15 @@ def _fork_ahead(bench: Bench, candidates: int, baselines: int) -> None:
 
 def _play_round(bench: Bench, subject: Subject, timing: Timing, kinds: Sequence[str]) -> None:
     places = place_known(subject.plan, bench.randomness)
-    with ExitStack() as stack:
+    with ThreadPoolExecutor(1, "beside") as beside, ExitStack() as stack:
+        forked = beside.submit(_meet_ahead, bench, kinds)
         bench.pool.lay_out(subject.candidate, subject.plan.count)
         stack.callback(_clear, bench.pool)
-        lanes = _prepare(bench, subject, timing, places, kinds, stack)
+        forked.result()
+        lanes = _prepare(bench, subject, timing, places, kinds, stack, beside)
         if not _all_ready(lanes, timing):
             return
-        subject.fill(places)
+        subject.fill(places, sorted({index for lane in lanes for index in lane.order}))
         previous: CaseChild | None = None
         for lane in lanes:
             bench.pool.poison()
@@ -254,8 +257,21 @@ def _kinds(randomness: random.Random, pairs: int, shorts: int) -> list[str]:
     return kinds
 
 
+def _meet_ahead(bench: Bench, kinds: Sequence[str]) -> None:
+    baselines = kinds.count("baseline")
+    _fork_ahead(bench, len(kinds) - baselines, baselines)
+    bench.candidate.meet_ahead()
+    bench.baseline.meet_ahead()
+
+
 def _prepare(
-    bench: Bench, subject: Subject, timing: Timing, places: Sequence[int], kinds: Sequence[str], stack: ExitStack
+    bench: Bench,
+    subject: Subject,
+    timing: Timing,
+    places: Sequence[int],
+    kinds: Sequence[str],
+    stack: ExitStack,
+    beside: Executor,
 ) -> list[_Lane]:
     """All children of a round, each box's one after another, the two boxes side by side; `stack` closes them."""
 
@@ -264,14 +280,9 @@ def _prepare(
         return {at: _lane(bench, subject, timing, orders[at], kind, stack) for at, kind in mine}
 
     orders = [_order(bench, subject, timing, places, kind) for kind in kinds]
-    baselines = kinds.count("baseline")
-    _fork_ahead(bench, len(kinds) - baselines, baselines)
-    bench.candidate.meet_ahead()
-    bench.baseline.meet_ahead()
-    with ThreadPoolExecutor(1, "baselines") as executor:
-        other = executor.submit(of_box, True)
-        lanes = of_box(False)
-        lanes |= other.result()
+    other = beside.submit(of_box, True)
+    lanes = of_box(False)
+    lanes |= other.result()
     return [lanes[at] for at in range(len(kinds))]
 
 

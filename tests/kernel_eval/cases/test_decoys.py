@@ -154,3 +154,13 @@ def test_nan_is_the_only_non_finite_value_of_a_nan_range(source: DecoySource, tm
     decoys = filled(source, tmp_path, "float32", ValueRange(RangeKind.NAN, -2.0, 2.0))
     assert decoys.nan_to_num(nan=0.0).abs().max().item() <= 2.0
     assert not math.isinf(decoys.nan_to_num(nan=0.0).abs().max().item())
+
+
+def test_given_rows_alone_are_filled_and_still_meet_no_number_twice(source: DecoySource, tmp_path: Path) -> None:
+    column, values = torch.zeros((DECOYS, ELEMENTS)), ValueRange(RangeKind.UNIFORM, -1.0, 1.0)
+    rows = [0, 1, 2, 7, 9, 10, DECOYS - 1]
+    source.fill(operator_of(tmp_path, "float32"), case_of("float32", values), [column], rows)
+    assert [row for row in range(DECOYS) if column[row].any()] == rows
+    drawn = column[rows].flatten()
+    assert drawn.unique().numel() > 0.95 * drawn.numel()
+    assert all(not torch.equal(column[a], column[b]) for a in rows for b in rows if a < b)
