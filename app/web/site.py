@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.staticfiles import StaticFiles
@@ -122,6 +123,7 @@ def _filters() -> dict[str, Any]:
         "grouped": figures.grouped,
         "shortened": figures.shortened,
         "iso": _iso,
+        "breakable": breakable,
         "markdown": rendered,
         "spoken": spoken,
         "glyph": words.glyph,
@@ -133,6 +135,11 @@ def _filters() -> dict[str, Any]:
         "badge_meaning": lambda key: words.BADGE_MEANINGS.get(key, ""),
         "rule_word": lambda key: words.spelled(words.RULE_WORDS, key),
     }
+
+
+def breakable(name: str) -> Markup:
+    """A name of several words that may go on in a new line behind each underscore."""
+    return Markup(str(escape(name)).replace("_", "_<wbr>"))
 
 
 def _iso(value: datetime) -> str:

@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from app.models import Mode, Visibility
+from app.web.site import breakable
 from tests.app.web.markup import Page
 from tests.factories import portal_data
 
@@ -113,3 +114,10 @@ def test_the_owner_cancels_and_nobody_else_can(filled, reader: httpx.Client, sub
     outcome, state = steps(Page(done.text))[-1]
     assert outcome.startswith("Cancelled ")
     assert state == "stopped"
+
+
+def test_a_long_operator_name_may_go_on_behind_its_underscores_alone(reader: httpx.Client) -> None:
+    assert breakable("foreach_<norm>_2") == "foreach_<wbr>&lt;norm&gt;_<wbr>2"
+    page = get(reader, "/submissions/HB-DEMO-2026-000001")
+    names = [e.text for e in page.all("span") if e.attributes.get("class") == "operator-name"]
+    assert "foreach_addcdiv_scalar" in names
