@@ -187,8 +187,7 @@ class RunBox:
 
     def _fork(self) -> Forked:
         link = self._zygote()
-        if self._watch is not None:
-            self._watch.refuse_if_changed()
+        self._refuse_if_changed()
         number = link.next_number()
         leaf = self._job.borrow(self._limits()) if self._job else None
         return link.fork(number, leaf)
@@ -240,6 +239,7 @@ class RunBox:
             child.close()
 
     def _spawn(self, call: CallSpec, pool: Pool, order: Sequence[int], warmup: int, *, single: bool) -> CaseChild:
+        self._refuse_if_changed()
         assigned = self._assignment(call, pool, order, warmup, single=single)
         try:
             forked, process = self._spares.take()
@@ -303,6 +303,11 @@ class RunBox:
     def _zygote_fault(self) -> str:
         """What a case did to the zygote, which only one that has its user could; empty where nothing."""
         return self._watch.fault() if self._watch is not None else ""
+
+    def _refuse_if_changed(self) -> None:
+        """A box whose zygote an earlier case has changed is used no more, nor are processes that were forked before."""
+        if self._watch is not None:
+            self._watch.refuse_if_changed()
 
     def settle(self) -> None:
         """Wait until no fork is under way, so that it disturbs no time."""
