@@ -8,6 +8,7 @@ outputs are read.
 
 from __future__ import annotations
 
+import math
 import random
 import time
 from collections.abc import Callable, Sequence
@@ -30,10 +31,10 @@ MOST_PAIRS = 7
 BASELINE_LIMIT_S = 120.0
 PATIENCE_S = 2.0
 """No further round of a case begins after this time: a host so busy won't give steadier figures."""
-SETTLED = 0.35
+SETTLED = 0.30
 """Measuring stops when the case's score lies in an interval no wider than this; an operator's score averages a hundred
 cases, so that this much at a case is little at the operator."""
-WIDE = 0.50
+WIDE = 0.45
 """A score still as wide as this after the usual pairs asks for more."""
 CROSS_CHECKED = 1 / 5
 """The share of cases, drawn by chance, in which a batch of another length is played as well."""
@@ -184,10 +185,12 @@ def _more_pairs(bench: Bench, subject: Subject, timing: Timing) -> int:
 def score_width(
     score: Callable[[float, float], float], candidate_us: Sequence[float], baseline_us: Sequence[float]
 ) -> float:
-    """How far apart a case's score would be at the far ends of both likely intervals (0 to 1)."""
+    """How wide an interval a case's score lies in (0 to 1): what either side's likely interval makes of it with the
+    other at its median, added as errors that don't depend on each other are."""
     fast, slow = likely_interval(candidate_us)
     low, high = likely_interval(baseline_us)
-    return abs(score(high, fast) - score(low, slow))
+    candidate, baseline = median(candidate_us), median(baseline_us)
+    return math.hypot(score(baseline, fast) - score(baseline, slow), score(high, candidate) - score(low, candidate))
 
 
 def steady(timing: Timing) -> bool:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
+import pytest
+
 from kernel_eval.timing.cpu import score_width
 from kernel_eval.timing.pace import FULL_BATCH_US, Pace, Side
 from kernel_eval.timing.plan import Plan
@@ -34,9 +38,12 @@ def test_a_batch_stays_within_the_pool_and_holds_decoys_beside_the_known() -> No
     assert Pace().calls("mish", Side.BASELINE, 1e9, Plan(2, 2, 1 << 26)) == 2
 
 
-def test_a_score_is_as_wide_as_its_times_at_their_far_ends() -> None:
+def test_a_score_is_as_wide_as_both_sides_intervals_make_it_together() -> None:
     def score(baseline_us: float, candidate_us: float) -> float:
         return baseline_us / (baseline_us + candidate_us)
 
     assert score_width(score, [10.0, 10.0, 10.0], [30.0, 30.0, 30.0]) == 0.0
-    assert score_width(score, [10.0, 15.0, 20.0], [20.0, 25.0, 30.0]) == 30 / 40 - 20 / 40
+    assert score_width(score, [10.0, 15.0, 20.0], [30.0, 30.0, 30.0]) == pytest.approx(30 / 40 - 30 / 50)
+    assert score_width(score, [15.0, 15.0, 15.0], [20.0, 25.0, 30.0]) == pytest.approx(30 / 45 - 20 / 35)
+    both = score_width(score, [10.0, 15.0, 20.0], [20.0, 25.0, 30.0])
+    assert both == pytest.approx(math.hypot(25 / 35 - 25 / 45, 30 / 45 - 20 / 35))
