@@ -14,8 +14,10 @@ help: ## list the targets
 setup: $(STAMP) ## create .venv with everything in it (kernel-eval and hapboard in .venv/bin)
 
 # torch comes by pip, whose settings say where a host has its CPU build; uv brings the rest in a tenth of pip's time.
-# Byte code is written by the first import of a module: most of torch is never imported.
+# Byte code is made beforehand for what the stack's processes load, since a process that has to compile keeps the memory it
+# took for that. For the large packages the first import writes it: most of their modules are never imported.
 LOCKED := -c requirements.lock
+LARGE := /(torch|sympy|networkx|mypy|mypyc|playwright|pandas|numpy|pip|hypothesis|pygments)/|/tests?/
 unexport PYTHONDONTWRITEBYTECODE
 
 $(STAMP): pyproject.toml requirements.lock
@@ -28,6 +30,7 @@ $(STAMP): pyproject.toml requirements.lock
 	@umask 022; $(BIN)/pip install -qq $(LOCKED) --no-deps --no-compile uv torch
 	@umask 022; $(BIN)/uv pip install --quiet --python $(BIN)/python $(LOCKED) -e '.[dev]' || \
 	  $(BIN)/pip install -qq $(LOCKED) -e '.[dev]'
+	@umask 022; $(BIN)/python -m compileall -q -j 2 -x '$(LARGE)' $(VENV)/lib app kernel_eval worker local_stack || true
 	@touch $@
 
 up: $(STAMP) ## start everything, judge the example, print the board's address; Ctrl-C stops it
