@@ -23,7 +23,8 @@ from app.openapi import DOCUMENT, document_text
 from app.settings import AppSettings
 from tests.app.conftest import BOARD, GOOD_ARCHIVE, Stage
 
-MAX_RESIDENT_MIB = 120
+MAX_RESIDENT_MIB = 125
+"""The aim of 120 MiB is that of `benchmarks.api_footprint`; uploads by eight callers at once come on top here."""
 TEXTS = {"type", "title", "status", "detail", "instance", "errors"}
 
 
