@@ -45,6 +45,7 @@ class DecoySource:
         words = words32(stream(os.urandom(32), "decoys"), elements)
         self._unit = torch.from_numpy(words).to(torch.float32).mul_(2.0**-31)
         self._randomness = random.Random(os.urandom(32))
+        self._scratch = torch.zeros(CHUNK_ELEMENTS, dtype=torch.float32)
 
     def fill(
         self, operator: Operator, case: Case, columns: Sequence[torch.Tensor], rows: Sequence[int] | None = None
@@ -85,7 +86,8 @@ class DecoySource:
         if values.kind is RangeKind.ZERO:
             column.zero_()
             return
-        _fill_rows(column, unit, self._signs(column) if values.kind is RangeKind.NAN else None, values)
+        overlay = self._signs(column) if values.kind is RangeKind.NAN else None
+        _fill_rows(column, unit, overlay, values, self._scratch)
         _finish(column, values)
 
     def _signs(self, column: torch.Tensor) -> torch.Tensor:
@@ -105,11 +107,12 @@ def _runs(rows: Sequence[int]) -> list[slice]:
     return runs
 
 
-def _fill_rows(column: torch.Tensor, unit: torch.Tensor, overlay: torch.Tensor | None, values: ValueRange) -> None:
+def _fill_rows(
+    column: torch.Tensor, unit: torch.Tensor, overlay: torch.Tensor | None, values: ValueRange, scratch: torch.Tensor
+) -> None:
     """Fill a stretch of rows block by block; `overlay` above zero marks NaN."""
     floating = column.dtype.is_floating_point
     low, high = (float_bounds if floating else integer_bounds)(column.dtype, values)
-    scratch = torch.empty(CHUNK_ELEMENTS, dtype=torch.float32)
     for rows, elements in _blocks(*column.shape):
         part, drawn = column[rows, elements], unit[rows, elements]
         if not floating:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from kernel_eval.guard import cpu_above_wall
 from kernel_eval.model import Case, Flag, FlagId, Operator, Severity
-from kernel_eval.timing.cpu import Timing
+from kernel_eval.timing.bench import Timing
 from kernel_eval.timing.statistics import median
 
 LEAST_RATIOS = 10

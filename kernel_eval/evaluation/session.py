@@ -24,7 +24,7 @@ from kernel_eval.runner.box import RunBox
 from kernel_eval.runner.pool import Pool
 from kernel_eval.sandbox.priority import favoured
 from kernel_eval.settings import Settings
-from kernel_eval.timing.cpu import Bench
+from kernel_eval.timing.bench import Bench
 from kernel_eval.timing.overhead import Overheads
 from kernel_eval.timing.plan import POOL_BYTES
 
@@ -107,7 +107,7 @@ def _timing_stand(
 ) -> Iterator[TimingStand]:
     package = settings.work_dir / "baseline"
     write_baseline_package(suite.operators, package)
-    with RunBox(package, settings, memory_bytes=memory_bytes) as baseline:
+    with RunBox(package, settings, memory_bytes=memory_bytes, trusted=True) as baseline:
         bench = Bench(
             candidate,
             baseline,

@@ -28,7 +28,8 @@ from kernel_eval.model import (
     Verdict,
 )
 from kernel_eval.score.case import score_case
-from kernel_eval.timing.cpu import Subject, Timing, measure
+from kernel_eval.timing.bench import Subject, Timing
+from kernel_eval.timing.cpu import measure
 from kernel_eval.timing.plan import expected_us
 
 ATTEMPTS = 3

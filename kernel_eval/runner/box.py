@@ -81,16 +81,20 @@ class RunBox:
         settings: Settings,
         *,
         memory_bytes: int,
+        trusted: bool = False,
         passive_threads: bool = False,
         prepare_limit_s: float = PREPARE_S,
     ) -> None:
         """`package_dir` holds `cann_bench`; each case may use `memory_bytes` besides the pool.
+
+        `trusted`: the package is our own, and the zygote imports it once for all processes.
 
         `passive_threads` lets OpenMP threads sleep instead of spin: to look at work after "done", never for
         times. `prepare_limit_s` is what import and warm-up of one child may take.
         """
         self._package_dir, self._settings = package_dir, settings
         self._memory_bytes = memory_bytes
+        self._trusted = trusted
         self._passive_threads = passive_threads
         self._prepare_limit_s = prepare_limit_s
         self._stack = contextlib.ExitStack()
@@ -137,6 +141,7 @@ class RunBox:
             "filter": _case_filter().hex() if self._settings.sandboxed else "",
             "confined": self._settings.sandboxed,
             "closed": self._settings.sandboxed and rootless(),
+            "preloaded": self._trusted,
         }
         return [sys.executable, "-I", "-B", str(start), "{socket}", json.dumps(document)]
 
@@ -219,26 +224,30 @@ class RunBox:
             self._job.give_back(forked.leaf)
 
     def spawn(self, call: CallSpec, pool: Pool, order: Sequence[int], warmup: int) -> CaseChild:
-        """Fork a child that will call the operator once per buffer in `order`, after `warmup` calls on the
-        pool's warm-up buffer. Any number of prepared children may stand stopped side by side.
-
-        Returns when the child stands prepared and stopped, or has failed: children that warm up at the same time
-        spin for the same cores, and take longer together than one after the other. Several in a row come quicker
-        after `fork_ahead`. The pool must be laid out for the same arguments and results as `call`.
-        """
-        child = self._spawn(call, pool, order, warmup, single=False)
+        """Like `begin`, but returns when the child stands prepared and stopped, or has failed."""
+        child = self.begin(call, pool, order, warmup)
         child.ready()
         return child
 
+    def begin(self, call: CallSpec, pool: Pool, order: Sequence[int], warmup: int) -> CaseChild:
+        """Fork a child that will call the operator once per buffer in `order`, after `warmup` calls on the
+        pool's warm-up buffer. Any number of prepared children may stand stopped side by side.
+
+        Returns at once; `CaseChild.ready` waits until it stands prepared. No more should prepare themselves at a time
+        than there are cores: children that warm up spin for them. Several in a row come quicker after `bring_ahead`.
+        The pool must be laid out for the same arguments and results as `call`.
+        """
+        return self._begin(call, pool, order, warmup, single=False)
+
     def play(self, call: CallSpec, pool: Pool, index: int, limit_s: float) -> Play:
         """One call on buffer `index`, without warm-up. Outputs below 16 MiB are sealed before they may be read."""
-        child = self._spawn(call, pool, (index,), 0, single=True)
+        child = self._begin(call, pool, (index,), 0, single=True)
         try:
             return child.ready().failure or child.run(limit_s)
         finally:
             child.close()
 
-    def _spawn(self, call: CallSpec, pool: Pool, order: Sequence[int], warmup: int, *, single: bool) -> CaseChild:
+    def _begin(self, call: CallSpec, pool: Pool, order: Sequence[int], warmup: int, *, single: bool) -> CaseChild:
         self._refuse_if_changed()
         assigned = self._assignment(call, pool, order, warmup, single=single)
         try:
@@ -313,10 +322,12 @@ class RunBox:
         """Wait until no fork is under way, so that it disturbs no time."""
         self._spares.settle(SETTLE_S)
 
-    def fork_ahead(self, count: int) -> None:
-        """Begin to fork the next `count` children; `meet_ahead` waits for them."""
-        self._spares.request(count)
+    def bring_ahead(self, count: int) -> None:
+        """Begin to fork, confine and look at the next `count` children beside the caller, which is quicker than each by
+        itself. Whatever is asked of the box next waits for that."""
+        self._spares.bring(count)
 
-    def meet_ahead(self) -> None:
-        """Confine and look at the children forked ahead, all in a row, which is quicker than each by itself."""
+    def meet_ahead(self, count: int) -> None:
+        """Return when `count` children forked ahead stand there."""
+        self._spares.request(count)
         self._spares.meet()

@@ -60,14 +60,19 @@ def _failure(error: BaseException, kind: Kind, arena: Arena, *values: int) -> Fa
     return Failed(Message(kind, values, describe(error)))
 
 
+def import_package(package_dir: str) -> Any:
+    """The package `cann_bench` in that folder."""
+    sys.path.insert(0, package_dir)
+    return importlib.import_module(PACKAGE)
+
+
 def load_function(package_dir: str, name: str, arena: Arena) -> Callable[..., Any]:
     """Import the package and find the operator: `torch.ops.cann_bench.<name>`, then `cann_bench.<name>`."""
     import torch
 
-    sys.path.insert(0, package_dir)
     found: Any = None
     try:
-        package = importlib.import_module(PACKAGE)
+        package = import_package(package_dir)
         found = getattr(getattr(torch.ops, PACKAGE), name, None) or getattr(package, name, None)
     except BaseException as error:  # noqa: BLE001 -- importing runs foreign code
         raise _failure(error, Kind.LOAD_FAILED, arena) from None

@@ -1,6 +1,7 @@
 """The box's first process: has imported torch, runs no tensor operation, forks one process per case.
 
-Runs inside a box, never loads anything of a submission, and keeps one thread, so that forks are sound.
+Runs inside a box, never loads anything of a submission, and keeps one thread, so that forks are sound. The judge's own
+package of baselines is imported once for all forks.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from kernel_eval.device.cpu import CpuDevice
-from kernel_eval.runner.child import Surroundings, play
+from kernel_eval.runner.child import Surroundings, import_package, play
 from kernel_eval.runner.child_arena import Arena
 from kernel_eval.runner.protocol import Kind, Message, receive_with, send
 from kernel_eval.runner.zygote_memory import use_huge_pages
@@ -32,6 +33,8 @@ class Zygote:
         self._filter = bytes.fromhex(settings["filter"])
         self._around = Surroundings(settings["package_dir"], settings["threads"], CpuDevice(), Arena(settings["arena"]))
         self._children: dict[int, int] = {}
+        if settings["preloaded"]:
+            import_package(settings["package_dir"])
 
     def serve(self) -> None:
         """Announce itself, then fork and reap as told; returns when the judge closes its end."""

@@ -149,6 +149,33 @@ def test_without_a_sandbox_the_same_chain_runs(tmp_path: Path, run_settings: Set
         assert child.run(LIMIT_S).status is PlayStatus.OK
 
 
+WHERE_IMPORTED = """
+import os
+
+HERE = os.getpid()
+
+
+def imported_here(x):
+    return x * 0 + (os.getpid() == HERE)
+"""
+"""Results of 1 where this very process imported the package, of 0 where it was forked with it."""
+
+
+@pytest.mark.parametrize("trusted", [False, True])
+def test_only_a_package_of_our_own_is_imported_by_the_zygote(
+    trusted: bool, tmp_path: Path, run_settings: Settings, pool: Pool
+) -> None:
+    package = tmp_path / "cann_bench"
+    package.mkdir()
+    (package / "__init__.py").write_text(WHERE_IMPORTED)
+    with RunBox(tmp_path, run_settings, memory_bytes=1 << 30, trusted=trusted) as box:
+        call = call_of("imported_here")
+        pool.lay_out(call, 1)
+        fill(pool, 1)
+        assert box.play(call, pool, 0, LIMIT_S).status is PlayStatus.OK
+        assert bool(pool.outputs(0)[0][0].all()) is not trusted
+
+
 def test_the_arena_is_compiled_once(run_settings: Settings, tmp_path: Path) -> None:
     first = arena_library(run_settings.cache_dir)
     changed = first.stat().st_mtime_ns

@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from kernel_eval.errors import InternalError
 from kernel_eval.runner.box import BUNCH, FEW, RunBox
+from kernel_eval.runner.line import Forked
 from kernel_eval.runner.play import PlayStatus
 from kernel_eval.runner.pool import Pool
+from kernel_eval.runner.spares import Spares
 from kernel_eval.sandbox.outside import Expected, faults
 
 from .calls import call_of, fill
@@ -31,8 +34,8 @@ def test_single_plays_are_served_from_bunches(behaviours: RunBox, pool: Pool) ->
 
 
 def test_those_forked_ahead_stand_confined_in_groups_of_their_own(behaviours: RunBox) -> None:
-    behaviours.fork_ahead(3)
-    behaviours.meet_ahead()
+    behaviours.bring_ahead(3)
+    behaviours.meet_ahead(3)
     met = list(behaviours._spares._met)
     assert len(met) >= 3
     leaves = [forked.leaf for forked, _ in met]
@@ -46,8 +49,8 @@ def test_those_forked_ahead_stand_confined_in_groups_of_their_own(behaviours: Ru
 def test_a_timed_child_comes_from_those_forked_ahead_and_forks_no_other(behaviours: RunBox, pool: Pool) -> None:
     call = call_of("exp")
     pool.lay_out(call, 2)
-    behaviours.fork_ahead(3)
-    behaviours.meet_ahead()
+    behaviours.bring_ahead(3)
+    behaviours.meet_ahead(3)
     there = len(behaviours._spares)
     for left in range(there - 1, -1, -1):
         child = behaviours.spawn(call, pool, (0, 1), 1)
@@ -55,11 +58,30 @@ def test_a_timed_child_comes_from_those_forked_ahead_and_forks_no_other(behaviou
         assert len(behaviours._spares) == left
 
 
+def test_whatever_is_asked_of_a_box_waits_for_those_it_brings(behaviours: RunBox, pool: Pool) -> None:
+    call = call_of("exp")
+    pool.lay_out(call, 1)
+    fill(pool, 1)
+    behaviours.bring_ahead(4)
+    assert behaviours.play(call, pool, 0, LIMIT_S).status is PlayStatus.OK
+    assert len(behaviours._spares._met) == 3
+
+
+def test_a_fault_while_others_are_brought_is_raised_where_they_are_asked_for() -> None:
+    def broken() -> Forked:
+        raise InternalError("the box's zygote is gone")
+
+    spares = Spares(broken, Forked.meet)
+    spares.bring(2)
+    with pytest.raises(InternalError, match="zygote is gone"):
+        spares.take()
+    spares.close()
+
+
 def test_none_outlives_its_box(box_of: Callable[..., RunBox]) -> None:
     box = box_of("behaviours")
-    box.fork_ahead(2)
-    box.meet_ahead()
-    box.fork_ahead(3)
+    box.meet_ahead(2)
+    box.bring_ahead(3)
     pids = [process.pid for _, process in box._spares._met]
     box.__exit__(None, None, None)
     assert len(box._spares) == 0

@@ -24,7 +24,8 @@ from kernel_eval.model import (
 from kernel_eval.runner.box import RunBox
 from kernel_eval.runner.pool import Pool
 from kernel_eval.settings import Settings
-from kernel_eval.timing.cpu import Bench, Subject, Timing, measure, steady
+from kernel_eval.timing.bench import Bench, Subject, Timing
+from kernel_eval.timing.cpu import measure, steady
 from kernel_eval.timing.overhead import Overheads
 from kernel_eval.timing.plan import Plan
 
@@ -100,7 +101,10 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     with ExitStack() as stack:
         pool = Pool(4 << 20)
         stack.callback(pool.close)
-        boxes = [stack.enter_context(RunBox(package.parent, settings, memory_bytes=1 << 30)) for _ in range(2)]
+        boxes = [
+            stack.enter_context(RunBox(package.parent, settings, memory_bytes=1 << 30, trusted=ours))
+            for ours in (False, True)
+        ]
         yield Bench(boxes[0], boxes[1], pool, 3, 3, 0.002, random.Random(1), cross_checked=1.0)
 
 
