@@ -71,11 +71,7 @@ class Stack:
         self._start_servers(ports)
         self._migrate()
         programs = self._programs(ports)
-        self._start_part("api", programs.api(), API_STOP)
-        self._prepare_worker(programs)
-        with self.screen.step("API") as step:
-            self._await("api", lambda: _answers(programs.address))
-            step.detail = programs.address
+        self._start_portal(programs)
         with self.screen.step("Worker and sweeper") as step:
             began = datetime.now(UTC)
             self._start_part("worker", programs.worker("run"), WORKER_STOP)
@@ -134,13 +130,18 @@ class Stack:
         self.programs = Programs(self.layout, self.keys, self._database(), self.valkey.url, port)
         return self.programs
 
-    def _prepare_worker(self, programs: Programs) -> None:
-        """Probing and generating happen the first time; registering finds out what is new every time."""
-        first = not any(self.layout.worker.glob("peaks-*.json"))
+    def _start_portal(self, programs: Programs) -> None:
+        """The API and what its boards stand on. Hidden cases are generated and the machine is probed the first time."""
+        self._start_part("api", programs.api(), API_STOP)
         self.layout.worker.mkdir(exist_ok=True, mode=0o700)
+        first = not any(self.layout.worker.glob("peaks-*.json"))
         if first:
-            self._worker_step("Peaks of this machine", programs.worker("probe"))
             self._worker_step("Hidden cases", programs.worker("hidden"))
+        with self.screen.step("API") as step:
+            self._await("api", lambda: _answers(programs.address))
+            step.detail = programs.address
+        if first:  # not before, for whatever else is starting slows the machine down
+            self._worker_step("Peaks of this machine", programs.worker("probe"))
         self.board = self._worker_step("Suite and board", programs.worker("register"))
 
     def _worker_step(self, title: str, program: Program) -> str:

@@ -16,6 +16,7 @@ from kernel_eval.model import Anchor, AnchorSet, Provenance, Split, Suite
 from kernel_eval.report.codec import to_plain
 from kernel_eval.score import derived_baseline_us
 from kernel_eval.settings import RULES_VERSION
+from kernel_eval.timing.plan import plan_of
 from worker import anchors
 from worker.settings import WorkerSettings
 
@@ -138,8 +139,6 @@ def first_anchors(wanted: Registration, version: str, now: datetime) -> AnchorSe
 
 def _anchor(wanted: Registration, case: model.Case) -> Anchor:
     """The limit for the pool that the case is timed over on this host."""
-    from kernel_eval.evaluation.calls import plan_of  # loads torch, which a known board needs not
-
     pool_bytes = plan_of(case, wanted.peaks).pool_bytes
     limit = cpu_limit(wanted.suite.operator(case.operator), case, wanted.peaks, pool_bytes)
     baseline_us = derived_baseline_us(limit.limit_us)

@@ -22,6 +22,7 @@ from kernel_eval.commands.options import (
 from kernel_eval.commands.peaks import peaks_for
 from kernel_eval.hap import cpu_limit, npu_limit
 from kernel_eval.model import Case, Limit, Suite
+from kernel_eval.timing.plan import plan_of
 
 
 @click.command("hap")
@@ -57,8 +58,6 @@ def _on_npu(hardware: str, preset: str) -> Callable[[Case], Limit]:
 
 def _on_this_host(suite: Suite, peaks_file: Path | None, cache_dir: Path) -> Callable[[Case], Limit]:
     """A host's limit depends on the pool that the case would be timed over."""
-    from kernel_eval.evaluation.calls import plan_of
-
     peaks = peaks_for(len(os.sched_getaffinity(0)), cache_dir, peaks_file)
     return lambda case: cpu_limit(suite.operator(case.operator), case, peaks, plan_of(case, peaks).pool_bytes)
 

@@ -1,12 +1,10 @@
-"""From a case to the call that a child is asked for, and what it weighs."""
+"""From a case to the call that a child is asked for."""
 
 from __future__ import annotations
 
 from kernel_eval.cases.inputs import argument_specs, call_attributes
 from kernel_eval.golden.call import result_specs
-from kernel_eval.hap import CpuPeaks, work_of
 from kernel_eval.model import ITEM_BYTES, CallSpec, Case, Operator, Suite, element_count
-from kernel_eval.timing.plan import Plan, make_plan
 
 
 def call_of(operator: Operator, case: Case) -> CallSpec:
@@ -18,12 +16,6 @@ def call_of(operator: Operator, case: Case) -> CallSpec:
         results=result_specs(operator, case),
         in_place=operator.in_place,
     )
-
-
-def plan_of(case: Case, peaks: CpuPeaks) -> Plan:
-    """How the case is timed on a host with these peaks. Raises `UsageError` for an operator without a cost record."""
-    work = work_of(case)
-    return make_plan(work.read_bytes + work.write_bytes, peaks.cache_bytes)
 
 
 def largest_input_bytes(suite: Suite) -> int:

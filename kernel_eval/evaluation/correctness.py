@@ -15,14 +15,14 @@ from dataclasses import dataclass
 from kernel_eval.check import compare_claims, judge_outputs
 from kernel_eval.errors import InternalError, SandboxIncomplete
 from kernel_eval.evaluation.budget import OperatorBudget
-from kernel_eval.evaluation.calls import call_of, plan_of
+from kernel_eval.evaluation.calls import call_of
 from kernel_eval.evaluation.session import Session
 from kernel_eval.golden.call import Golden
 from kernel_eval.guard import attempted
 from kernel_eval.model import CallSpec, Case, CaseJudged, CaseResult, Operator, Verdict
 from kernel_eval.runner.play import Play, PlayStatus
 from kernel_eval.runner.pool import Pool
-from kernel_eval.timing.plan import batch_limit_s, expected_us
+from kernel_eval.timing.plan import batch_limit_s, expected_us, plan_of
 
 ATTEMPTS = 3
 """How often a case is tried where the fault is ours."""

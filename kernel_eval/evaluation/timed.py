@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from kernel_eval.errors import InternalError, SandboxIncomplete
 from kernel_eval.evaluation.budget import OperatorBudget
-from kernel_eval.evaluation.calls import call_of, plan_of
+from kernel_eval.evaluation.calls import call_of
 from kernel_eval.evaluation.evidence import case_flags, operator_flags
 from kernel_eval.evaluation.known import KnownOutputs
 from kernel_eval.evaluation.session import Session, TimingStand
@@ -30,7 +30,7 @@ from kernel_eval.model import (
 from kernel_eval.score.case import score_case
 from kernel_eval.timing.bench import Subject, Timing
 from kernel_eval.timing.cpu import measure
-from kernel_eval.timing.plan import expected_us
+from kernel_eval.timing.plan import expected_us, plan_of
 
 ATTEMPTS = 3
 """How often a case is measured where no usable time came of it."""

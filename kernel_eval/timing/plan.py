@@ -10,6 +10,9 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kernel_eval.hap import CpuPeaks, work_of
+from kernel_eval.model import Case
+
 BATCH_US = 5_000.0
 """A batch should take at least this long, so that the clock and the wake-up cost little."""
 
@@ -80,6 +83,12 @@ def make_plan(bytes_per_call: int, llc_bytes: int) -> Plan:
     """
     count = pool_count(expected_us(bytes_per_call), bytes_per_call, llc_bytes)
     return Plan(count, min(KNOWN, count), bytes_per_call)
+
+
+def plan_of(case: Case, peaks: CpuPeaks) -> Plan:
+    """How the case is timed on a host with these peaks. Raises `UsageError` for an operator without a cost record."""
+    work = work_of(case)
+    return make_plan(work.read_bytes + work.write_bytes, peaks.cache_bytes)
 
 
 def place_known(plan: Plan, randomness: random.Random) -> tuple[int, ...]:
