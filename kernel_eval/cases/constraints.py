@@ -7,6 +7,8 @@ from typing import Any
 
 import torch
 
+from kernel_eval.cases.attributes import call_attributes
+from kernel_eval.cases.draws import Draws
 from kernel_eval.cases.operator_source import operator_function
 from kernel_eval.cases.streams import stream
 from kernel_eval.errors import GoldenFault
@@ -14,17 +16,18 @@ from kernel_eval.model import Case, Operator, tensor_shapes
 
 
 def apply_constraints(operator: Operator, case: Case, tensors: Sequence[torch.Tensor], seed: bytes, trial: int) -> None:
-    """Call `constrain(generator, **inputs, **attributes)` of the golden's file, where it has one.
+    """Call `constrain(draws, **inputs, **attributes)` of the golden's file, where it has one.
 
-    It changes the tensors in place. `generator` is a numpy Generator with a stream
-    of its own. Raises `GoldenFault` where it raises.
+    It changes the tensors in place. `draws` is a `Draws` with a stream of its own
+    per case and trial; attributes include the declared defaults. Raises
+    `GoldenFault` where it raises.
     """
     constrain = operator_function(operator.folder, "constrain")
     if constrain is None:
         return
-    generator = stream(seed, case.key, trial, "constrain")
+    draws = Draws(stream(seed, case.key, trial, "constrain"))
     try:
-        constrain(generator, **named_inputs(operator, case, tensors), **case.attributes)
+        constrain(draws, **named_inputs(operator, case, tensors), **call_attributes(operator, case))
     except Exception as error:
         raise GoldenFault(f"{case.key}: constrain raised {type(error).__name__}: {error}") from error
 

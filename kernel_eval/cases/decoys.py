@@ -8,14 +8,13 @@ decoys from known inputs, whose values come nowhere else.
 
 from __future__ import annotations
 
-import math
 import os
 import random
 from collections.abc import Iterator, Sequence
 
 import torch
 
-from kernel_eval.cases.distributions import INFINITE_SHARE, float_bounds, integer_bounds
+from kernel_eval.cases.distributions import INFINITE_SHARE, float_bounds, infinity, integer_bounds, mark_nan
 from kernel_eval.cases.inputs import argument_specs, fill_decoys
 from kernel_eval.cases.operator_source import operator_function
 from kernel_eval.cases.streams import stream, words32
@@ -120,7 +119,7 @@ def _fill_rows(
             continue
         _floats(part, drawn, low, high, scratch)
         if overlay is not None:
-            part.masked_fill_(overlay[rows, elements] > 0, math.nan)
+            mark_nan(part, overlay[rows, elements] > 0)
 
 
 def _blocks(rows: int, elements: int) -> Iterator[tuple[slice, slice]]:
@@ -161,8 +160,8 @@ def _finish(column: torch.Tensor, values: ValueRange) -> None:
         return
     if values.kind is RangeKind.INF:
         share = max(1, int(count * INFINITE_SHARE))
-        column[:, :share] = -math.inf
-        column[:, count - share :] = math.inf
+        column[:, :share] = -infinity(column.dtype)
+        column[:, count - share :] = infinity(column.dtype)
     if values.kind is RangeKind.BOUNDARY:
         column[:, 0] = -torch.finfo(column.dtype).max
         column[:, count - 1] = torch.finfo(column.dtype).max

@@ -13,6 +13,8 @@ from kernel_eval.model import RangeKind, ValueRange
 BLOCK = 1 << 15
 """Elements per step: scratch memory stays in the cache, and PyTorch stays in the calling thread."""
 INFINITE_SHARE = 0.05
+EIGHT_BIT_NAN = 0x7F
+"""The bits of a NaN in both eight-bit float dtypes."""
 _WORD_STEP = 2.0**-31
 
 
@@ -48,11 +50,33 @@ def finish_tensor(flat: torch.Tensor, values: ValueRange) -> None:
         return
     if values.kind is RangeKind.INF:
         share = max(1, int(count * INFINITE_SHARE))
-        flat[:share] = -math.inf
-        flat[count - share :] = math.inf
+        flat[:share] = -infinity(flat.dtype)
+        flat[count - share :] = infinity(flat.dtype)
     if values.kind is RangeKind.BOUNDARY:
         flat[0] = -torch.finfo(flat.dtype).max
         flat[count - 1] = torch.finfo(flat.dtype).max
+
+
+def shift_floats(flat: torch.Tensor, by: float) -> None:
+    """Add `by` to every element, in float32 and rounded once; integers stay."""
+    if not flat.dtype.is_floating_point:
+        return
+    for start in range(0, flat.numel(), BLOCK):
+        block = flat[start : start + BLOCK]
+        block.copy_(block.to(torch.float32).add_(by))
+
+
+def mark_nan(target: torch.Tensor, mask: torch.Tensor) -> None:
+    """Set NaN where `mask` says so; torch cannot fill eight-bit floats."""
+    if target.element_size() == 1:
+        target.view(torch.int8).masked_fill_(mask, EIGHT_BIT_NAN)
+    else:
+        target.masked_fill_(mask, math.nan)
+
+
+def infinity(dtype: torch.dtype) -> float:
+    """Infinity, or the largest number of a dtype that has no infinity."""
+    return torch.finfo(dtype).max if dtype == torch.float8_e4m3fn else math.inf
 
 
 def float_bounds(dtype: torch.dtype, values: ValueRange) -> tuple[float, float]:
@@ -101,7 +125,7 @@ def _overlay_nan(flat: torch.Tensor, generator: np.random.Generator) -> None:
         block = flat[start : start + BLOCK]
         words = words64(generator, (block.numel() + 63) // 64).astype("<u8", copy=False)
         mask = np.unpackbits(words.view(np.uint8), bitorder="little")[: block.numel()]
-        block.masked_fill_(torch.from_numpy(mask.view(np.bool_)), math.nan)
+        mark_nan(block, torch.from_numpy(mask.view(np.bool_)))
 
 
 def _ends(step: np.float32, centre: np.float32) -> tuple[float, float]:

@@ -9,14 +9,18 @@ from functools import partial
 
 import torch
 
+from kernel_eval.cases.attributes import call_attributes as call_attributes
 from kernel_eval.cases.constraints import apply_constraints
-from kernel_eval.cases.distributions import fill_stretch, fill_tensor, finish_tensor
+from kernel_eval.cases.distributions import fill_stretch, fill_tensor, finish_tensor, shift_floats
 from kernel_eval.cases.streams import STRETCH
-from kernel_eval.model import ArgumentSpec, Attribute, Case, Operator, TensorSpec, ValueRange, tensor_shapes
+from kernel_eval.model import ArgumentSpec, Case, Operator, TensorSpec, ValueRange, tensor_shapes
 
 SMALL_ELEMENTS = 1 << 19
 """Below this many elements threads cost more than they save."""
 StreamPath = tuple[str | int, ...]
+SECOND_TRIAL = 1 << 30
+"""The trial of a second look at correctness: streams of its own, and every float moved by `SHIFT`."""
+SHIFT = 0.01
 
 
 def argument_specs(operator: Operator, case: Case) -> tuple[ArgumentSpec, ...]:
@@ -25,12 +29,6 @@ def argument_specs(operator: Operator, case: Case) -> tuple[ArgumentSpec, ...]:
         ArgumentSpec(spec.name, tuple(TensorSpec(dtype, shape) for shape in tensor_shapes(entry)), spec.tensor_list)
         for spec, entry, dtype in zip(operator.inputs, case.shapes, case.dtypes, strict=True)
     )
-
-
-def call_attributes(operator: Operator, case: Case) -> dict[str, Attribute]:
-    """All attributes of a call: the case's own, and the declared defaults of the rest."""
-    defaults = {spec.name: spec.default for spec in operator.attributes if spec.default is not None}
-    return defaults | dict(case.attributes)
 
 
 def tensor_specs(operator: Operator, case: Case) -> tuple[TensorSpec, ...]:
@@ -49,7 +47,8 @@ def fill_inputs(operator: Operator, case: Case, seed: bytes, trial: int, into: S
     """Write the values of one trial into contiguous CPU tensors of the declared dtypes and shapes.
 
     Deterministic per (seed, case, trial, input, list entry): an input added to
-    an operator changes no other. Raises `ValueError` where `into` does not fit.
+    an operator changes no other. In `SECOND_TRIAL` the floats are moved before
+    structured inputs are built. Raises `ValueError` where `into` does not fit.
     """
     jobs = _jobs(operator, case, trial, into)
     if sum(tensor.numel() for tensor in into) < SMALL_ELEMENTS:
@@ -60,6 +59,9 @@ def fill_inputs(operator: Operator, case: Case, seed: bytes, trial: int, into: S
             list(threads.map(lambda task: task(), _stretches(jobs, seed)))
         for tensor, values, _ in jobs:
             finish_tensor(tensor.view(-1), values)
+    if trial == SECOND_TRIAL:
+        for tensor in into:
+            shift_floats(tensor.view(-1), SHIFT)
     apply_constraints(operator, case, into, seed, trial)
 
 

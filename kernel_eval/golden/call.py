@@ -18,6 +18,7 @@ from kernel_eval.check.rounding import cast_once
 from kernel_eval.errors import GoldenFault
 from kernel_eval.model import ArgumentSpec, Case, Operator, OutputSpec, ResultSpec, Shape, TensorSpec
 
+EIGHT_BIT = (torch.float8_e4m3fn, torch.float8_e5m2)
 Outputs = tuple[tuple[torch.Tensor, ...], ...]
 
 
@@ -53,11 +54,13 @@ def reference(operator: Operator, case: Case, inputs: Sequence[torch.Tensor]) ->
 def same_precision(operator: Operator, case: Case, inputs: Sequence[torch.Tensor]) -> Outputs:
     """The golden's code on the native dtypes, in this process and with its threads.
 
-    For verdicts use `kernel_eval.golden.native.NativeRunner`, which pins what this
+    Eight-bit floats, which torch cannot compute with, are computed in float32 and
+    rounded. For verdicts use `kernel_eval.golden.native.NativeRunner`, which pins what this
     leaves to the host. Raises `GoldenFault` like `reference`.
     """
     results = result_specs(operator, case)
-    outputs = _arranged(_call(operator, case, inputs), results, case)
+    native = [tensor.float() if tensor.dtype in EIGHT_BIT else tensor for tensor in inputs]
+    outputs = _arranged(_call(operator, case, native), results, case)
     for found, result in zip(outputs, results, strict=True):
         for tensor, wanted in zip(found, result.tensors, strict=True):
             _check_shape(tensor, wanted, result.name, case)

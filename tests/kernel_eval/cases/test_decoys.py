@@ -131,7 +131,7 @@ def test_wide_integers_use_all_their_bits(source: DecoySource, tmp_path: Path) -
 def test_structured_inputs_are_constrained_in_every_decoy(source: DecoySource, tmp_path: Path) -> None:
     operator = operator_of(tmp_path, "float32")
     (tmp_path / "golden.py").write_text(
-        "def golden(x):\n    return x\n\n\ndef constrain(generator, x, **rest):\n    x.copy_(x.sort().values)\n"
+        "def golden(x):\n    return x\n\n\ndef constrain(draws, x, **rest):\n    x.copy_(x.sort().values)\n"
     )
     column = torch.zeros((DECOYS, ELEMENTS))
     source.fill(operator, case_of("float32", ValueRange(RangeKind.UNIFORM, -1.0, 1.0)), [column])
@@ -164,3 +164,13 @@ def test_given_rows_alone_are_filled_and_still_meet_no_number_twice(source: Deco
     drawn = column[rows].flatten()
     assert drawn.unique().numel() > 0.95 * drawn.numel()
     assert all(not torch.equal(column[a], column[b]) for a in rows for b in rows if a < b)
+
+
+@pytest.mark.parametrize("dtype", ["float8_e4m3fn", "float8_e5m2"])
+def test_eight_bit_decoys_follow_their_range(source: DecoySource, tmp_path: Path, dtype: str) -> None:
+    plain = filled(source, tmp_path, dtype, ValueRange(RangeKind.UNIFORM, -1, 1)).float()
+    assert (plain.isfinite().all(), plain.abs().max() <= 1) == (True, True)
+    share = filled(source, tmp_path, dtype, ValueRange(RangeKind.NAN, -1, 1)).float().isnan().double().mean()
+    assert 0.45 < share < 0.55
+    ends = filled(source, tmp_path, dtype, ValueRange(RangeKind.INF, -1, 1)).float()
+    assert (ends[:, 0] == (-448 if dtype == "float8_e4m3fn" else -math.inf)).all()

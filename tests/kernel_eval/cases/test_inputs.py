@@ -11,7 +11,14 @@ import pytest
 import torch
 
 from kernel_eval.cases import inputs as inputs_module
-from kernel_eval.cases.inputs import argument_specs, call_attributes, fill_decoys, fill_inputs, make_inputs
+from kernel_eval.cases.inputs import (
+    SECOND_TRIAL,
+    argument_specs,
+    call_attributes,
+    fill_decoys,
+    fill_inputs,
+    make_inputs,
+)
 from kernel_eval.cases.streams import STRETCH
 from kernel_eval.errors import GoldenFault
 from kernel_eval.model import ArgumentSpec, AttributeSpec, InputSpec, Operator, RangeKind, TensorSpec, ValueRange
@@ -205,9 +212,9 @@ def golden(x, step):
     return x
 
 
-def constrain(generator, x, step):
+def constrain(draws, x, step):
     x.copy_(x.sort().values)
-    x[0] = float(generator.integers(100)) + step
+    x[0] = float(draws.integers(0, 99, 1)) + step
 """
     operator = operator_of(tmp_path / "sample", source, attributes=(AttributeSpec("step", "int", 5),))
     case = case_of(operator, [(50,)], step=1000)
@@ -217,8 +224,50 @@ def constrain(generator, x, step):
     assert 1000 <= first[0] < 1100
 
 
+EIGHT_BIT = ("float8_e4m3fn", "float8_e5m2")
+
+
+@pytest.mark.parametrize("dtype", EIGHT_BIT)
+@pytest.mark.parametrize("count", [7, 1 << 20])
+def test_eight_bit_floats_are_drawn_like_others(operator: Operator, dtype: str, count: int) -> None:
+    plain = drawn(operator, dtype, uniform(-1, 1), count).float()
+    assert plain.isfinite().all()
+    assert plain.abs().max() <= 1
+    assert not drawn(operator, dtype, ValueRange(RangeKind.ZERO), count).float().any()
+    boundary = drawn(operator, dtype, ValueRange(RangeKind.BOUNDARY), count).float()
+    largest = torch.finfo(getattr(torch, dtype)).max
+    assert (boundary[0], boundary[-1], boundary.isfinite().all()) == (-largest, largest, True)
+    ends = drawn(operator, dtype, ValueRange(RangeKind.INF, -1, 1), count).float()
+    assert (ends[0], ends[-1]) == ((-448, 448) if dtype == "float8_e4m3fn" else (-math.inf, math.inf))
+    assert not ends.isnan().any()
+    share = drawn(operator, dtype, ValueRange(RangeKind.NAN, -1, 1), count).float().isnan().double().mean()
+    assert 0.48 < share < 0.52 or count < 100
+
+
+@pytest.mark.parametrize("dtype", [*FLOATS, *EIGHT_BIT])
+@pytest.mark.parametrize("count", [9, 1 << 20])
+def test_the_second_trial_moves_every_float_of_a_stream_of_its_own(operator: Operator, dtype: str, count: int) -> None:
+    case = case_of(operator, [(count,)], [dtype], [ValueRange(RangeKind.ZERO)])
+    moved = make_inputs(operator, case, SEED, SECOND_TRIAL)[0]
+    assert torch.equal(moved, torch.full((count,), 0.01).to(moved.dtype))
+    case = case_of(operator, [(count,)], [dtype])
+    first, second = (make_inputs(operator, case, SEED, trial)[0].double() for trial in (0, SECOND_TRIAL))
+    assert not torch.equal(first, second)
+    assert torch.equal(second, make_inputs(operator, case, SEED, SECOND_TRIAL)[0].double())
+    if count > 100 and dtype not in EIGHT_BIT:
+        assert second.mean().item() == pytest.approx(0.01, abs=0.005)
+
+
+def test_the_second_trial_leaves_special_values_and_integers_in_their_range(operator: Operator) -> None:
+    case = case_of(operator, [(100,)], ["float16"], [ValueRange(RangeKind.INF, -1, 1)])
+    ends = make_inputs(operator, case, SEED, SECOND_TRIAL)[0]
+    assert (ends[0], ends[-1]) == (-math.inf, math.inf)
+    whole = case_of(operator, [(100,)], ["int32"], [ValueRange(RangeKind.UNIFORM, 3, 5)])
+    assert set(make_inputs(operator, whole, SEED, SECOND_TRIAL)[0].tolist()) == {3, 4, 5}
+
+
 def test_a_constraint_that_raises_is_our_fault(tmp_path: Path) -> None:
-    source = "def golden(x):\n    return x\n\n\ndef constrain(generator, x):\n    raise RuntimeError('broken')\n"
+    source = "def golden(x):\n    return x\n\n\ndef constrain(draws, x):\n    raise RuntimeError('broken')\n"
     operator = operator_of(tmp_path / "sample", source)
     with pytest.raises(GoldenFault, match="constrain raised RuntimeError: broken"):
         make_inputs(operator, case_of(operator, [(5,)]), SEED, 0)
