@@ -1,7 +1,8 @@
-"""Exact comparison: integers, bool, and floats whose operator allows no error (`judging.md` section 1, rule 2)."""
+"""Floats whose operator allows no error, and zeros whose sign counts (`judging.md` section 1, rule 2)."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import torch
@@ -9,37 +10,41 @@ import torch
 from kernel_eval.check.chunks import over_chunks
 from kernel_eval.check.outcome import TensorOutcome
 
-_SIGNED = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
-
-
-def compare_integers(found: torch.Tensor, golden: torch.Tensor) -> TensorOutcome:
-    """Equal bit by bit: nothing can overflow, and a bool byte that is neither 0 nor 1 equals nothing."""
-    signed = _SIGNED[found.element_size()]
-    left, right = found.reshape(-1).view(signed), golden.reshape(-1).view(signed)
-    rule = "boolean" if found.dtype == torch.bool else "integers"
-    return _outcome(rule, left.numel(), lambda start, stop: left[start:stop] != right[start:stop])
-
 
 def compare_exactly(found: torch.Tensor, golden: torch.Tensor) -> TensorOutcome:
     """Floats equal in value; −0.0 equals 0.0, NaN equals NaN."""
     left, right = found.reshape(-1), golden.reshape(-1)
 
-    def differs(start: int, stop: int) -> torch.Tensor:
+    def off(start: int, stop: int) -> torch.Tensor:
+        """How far apart; infinite where one is NaN or both are different infinities."""
         one, other = left[start:stop].double(), right[start:stop].double()
-        return (one != other) & ~(one.isnan() & other.isnan())
+        distance = (one - other).abs_().nan_to_num_(math.inf)
+        return distance.masked_fill_((one == other) | (one.isnan() & other.isnan()), 0.0)
 
-    return _outcome("exact", left.numel(), differs)
+    return _outcome("exact", left.numel(), off, "elements differ")
 
 
-def _outcome(rule: str, count: int, differs: Callable[[int, int], torch.Tensor]) -> TensorOutcome:
-    def piece(start: int, stop: int) -> tuple[int, int | None]:
-        mask = differs(start, stop)
-        wrong = int(mask.sum())
-        return wrong, start + int(mask.to(torch.uint8).argmax()) if wrong else None
+def compare_zeros(found: torch.Tensor, golden: torch.Tensor) -> TensorOutcome:
+    """Where both are zero, both have the same sign."""
+    left, right = found.reshape(-1), golden.reshape(-1)
+
+    def off(start: int, stop: int) -> torch.Tensor:
+        one, other = left[start:stop].double(), right[start:stop].double()
+        return ((one == 0) & (other == 0) & (one.signbit() != other.signbit())).double()
+
+    return _outcome("signed_zero", left.numel(), off, "zeros have the wrong sign")
+
+
+def _outcome(rule: str, count: int, off: Callable[[int, int], torch.Tensor], what: str) -> TensorOutcome:
+    def piece(start: int, stop: int) -> tuple[int, float, int]:
+        distance = off(start, stop)
+        at = int(distance.argmax())
+        return int(torch.count_nonzero(distance)), float(distance[at]), start + at
 
     pieces = over_chunks(count, piece)
-    wrong = sum(number for number, _ in pieces)
-    first = next((index for _, index in pieces if index is not None), None)
-    if first is None:
-        return TensorOutcome(True, rule)
-    return TensorOutcome(False, rule, f"{wrong} of {count} elements differ, the first at {first}", worst=first)
+    wrong = sum(number for number, _, _ in pieces)
+    figures = {"elements": count, "differing": wrong}
+    if not wrong:
+        return TensorOutcome(True, rule, figures=figures)
+    worst = max(pieces, key=lambda entry: entry[1])[2]
+    return TensorOutcome(False, rule, f"{wrong} of {count} {what}", figures=figures, worst=worst)

@@ -11,6 +11,7 @@ class TensorOutcome:
     """Rule that decided, whether it passed, and the figures behind it.
 
     `worst` is the flat index of the element furthest off, None where there is none.
+    `against` is what was wanted there, where that isn't the golden at the same index.
     """
 
     passed: bool
@@ -20,3 +21,5 @@ class TensorOutcome:
     largest: float | None = None
     worst: int | None = None
     regions: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    figures: Mapping[str, float] = field(default_factory=dict)
+    against: float | None = None

@@ -48,7 +48,7 @@ def _piece(found: torch.Tensor, golden: torch.Tensor) -> _Piece:
     largest = float(errors.amax())
     counted = errors.numel()
     if not math.isfinite(largest):
-        counted -= _forgive_special(errors, found, golden)
+        counted -= _forgive_special(errors, found.to(torch.float32), golden.to(torch.float32))
         largest = float(errors.amax())
     return _Piece(float(errors.sum()), largest if math.isfinite(largest) else math.inf, counted)
 

@@ -43,7 +43,7 @@ def compare_tensors(outputs: Sequence[Sequence[torch.Tensor]], results: Sequence
 def claim_of(tensor: torch.Tensor) -> TensorClaim:
     """What can be said of a tensor in this process."""
     return TensorClaim(
-        exact_type=type(tensor) is torch.Tensor,
+        exact_type=type(tensor) is torch.Tensor and not getattr(tensor, "__dict__", None),
         dtype=str(tensor.dtype).removeprefix("torch."),
         shape=tuple(tensor.shape),
         contiguous=tensor.is_contiguous(),

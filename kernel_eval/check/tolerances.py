@@ -1,66 +1,50 @@
-"""Tolerances per output dtype (`judging.md` section 1; paper, appendix A)."""
+"""The effective bounds of one output: its dtype's, and what the operator declares instead (`judging.md` section 1)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
 from kernel_eval.errors import InternalError
-from kernel_eval.model import Operator
+from kernel_eval.model import CARRIERS, DEFAULT_TOLERANCES, Operator, OutputSpec, Tolerance, carrier
 
 DENOMINATOR_FLOOR = 1e-7
 """Added to |golden| before dividing, so that a golden of 0 has a relative error."""
-LARGEST_FACTOR = 10.0
-"""The largest relative error may be this many times τ."""
+DEFAULTS = DEFAULT_TOLERANCES
+
+__all__ = ["DEFAULTS", "DENOMINATOR_FLOOR", "EXACT", "Bounds", "Tolerance", "bounds_for", "carrier", "tolerance_for"]
 
 
 @dataclass(frozen=True)
-class Tolerance:
-    """Bounds for one output dtype.
+class Bounds:
+    """What holds for one output tensor: `tolerance` where it is a float, `integer_tolerance` where it is not."""
 
-    `mean` is τ; `small` is τ_sv, below which a golden counts as small;
-    `small_error` is ε_sv; `cancelled` is τ_cb = τ_cz. `largest` and `tiniest` are
-    the dtype's largest finite number and smallest subnormal. `relief` is k of the
-    deep-reduction rule. `cancelled_error` is an operator's own absolute error that
-    counts as none in the cancellation region (0: there is none).
-    """
-
-    mean: float
-    small: float
-    small_error: float
-    cancelled: float
-    largest: float
-    tiniest: float
-    relief: float
-    cancelled_error: float = 0.0
-    relaxed: bool = False
+    tolerance: Tolerance | None = None
+    integer_tolerance: int = 0
+    relief: bool = False
+    signed_zero: bool = False
 
     @property
-    def peak(self) -> float:
-        """The bound on the largest relative error, 10 τ."""
-        return LARGEST_FACTOR * self.mean
+    def threshold(self) -> float:
+        """τ of floats, the largest difference of integers; 0 demands equality."""
+        return float(self.integer_tolerance) if self.tolerance is None else self.tolerance.mean
+
+    @property
+    def relaxed(self) -> bool:
+        """Whether this is wider than the dtype's default."""
+        return self.integer_tolerance > 0 if self.tolerance is None else self.tolerance.relaxed
 
 
-DEFAULTS: Mapping[str, Tolerance] = MappingProxyType(
-    {
-        "float16": Tolerance(2.0**-10, 2.0**-11, 2.0**-16, 2.0**-5, 65504.0, 2.0**-24, 1.0),
-        "bfloat16": Tolerance(2.0**-7, 2.0**-8, 2.0**-16, 2.0**-3, 255 * 2.0**120, 2.0**-133, 1.0),
-        "float32": Tolerance(2.0**-13, 2.0**-14, 2.0**-30, 2.0**-8, (2 - 2.0**-23) * 2.0**127, 2.0**-149, 16.0),
-        "hifloat32": Tolerance(2.0**-11, 2.0**-12, 2.0**-28, 2.0**-8, (2 - 2.0**-23) * 2.0**127, 2.0**-149, 16.0),
-        "float8_e4m3fn": Tolerance(2.0**-3, 2.0**-4, 2.0**-6, 2.0**-1, 448.0, 2.0**-9, 1.0),
-        "float8_e5m2": Tolerance(2.0**-2, 2.0**-3, 2.0**-5, 2.0**0, 57344.0, 2.0**-16, 1.0),
-    }
-)
+EXACT = Bounds()
+"""Nothing but equality."""
 
 
-CARRIERS: Mapping[str, str] = MappingProxyType({"hifloat32": "float32"})
-"""Compute formats that are declared but have no tensors of their own, and the dtype that carries them."""
-
-
-def carrier(dtype: str) -> str:
-    """The dtype of a tensor that is declared as `dtype`."""
-    return CARRIERS.get(dtype, dtype)
+def bounds_for(operator: Operator, spec: OutputSpec, declared: str) -> Bounds:
+    """The bounds of a tensor that is declared as `declared`. Raises `InternalError` for a float without any."""
+    if declared not in DEFAULTS and not declared.startswith("float"):
+        return Bounds(integer_tolerance=0 if declared == "bool" else spec.integer_tolerance)
+    computed_as = spec.computed_as if CARRIERS.get(spec.computed_as) == declared else declared
+    tolerance = tolerance_for(operator, computed_as)
+    return Bounds(tolerance, 0, operator.same_precision_relief, spec.signed_zero)
 
 
 def tolerance_for(operator: Operator, dtype: str) -> Tolerance:

@@ -25,14 +25,28 @@ from kernel_eval.model.events import (
 )
 from kernel_eval.model.flag import Flag, FlagId, Severity
 from kernel_eval.model.measurement import Measurement, MeasurementState
-from kernel_eval.model.operator import AttributeSpec, Comparator, InputSpec, Level, Operator, OutputSpec
+from kernel_eval.model.operator import (
+    AttributeSpec,
+    Comparator,
+    IndexRule,
+    InputSpec,
+    Level,
+    Operator,
+    OutputSpec,
+    Reduction,
+    SetRule,
+    StatefulRule,
+)
 from kernel_eval.model.report import Report
 from kernel_eval.model.result import CaseResult, Comparison, OperatorResult, Worst
 from kernel_eval.model.suite import Suite
 from kernel_eval.model.tensor import ITEM_BYTES, ArgumentSpec, CallSpec, ResultSpec, TensorSpec
+from kernel_eval.model.tolerance import CARRIERS, DEFAULT_TOLERANCES, Tolerance, carrier
 from kernel_eval.model.verdict import PRECEDENCE, Verdict, strongest
 
 __all__ = [
+    "CARRIERS",
+    "DEFAULT_TOLERANCES",
     "ITEM_BYTES",
     "PRECEDENCE",
     "UNITS",
@@ -58,6 +72,7 @@ __all__ = [
     "Event",
     "Flag",
     "FlagId",
+    "IndexRule",
     "InputShape",
     "InputSpec",
     "Level",
@@ -71,17 +86,22 @@ __all__ = [
     "OutputSpec",
     "Provenance",
     "RangeKind",
+    "Reduction",
     "Report",
     "ResultSpec",
+    "SetRule",
     "Severity",
     "Shape",
     "Split",
+    "StatefulRule",
     "Suite",
     "TensorClaim",
     "TensorSpec",
+    "Tolerance",
     "ValueRange",
     "Verdict",
     "Worst",
+    "carrier",
     "element_count",
     "strongest",
     "tensor_shapes",

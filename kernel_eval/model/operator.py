@@ -24,6 +24,55 @@ class Comparator(StrEnum):
     """Floats by relative error, integers and bool exactly (`judging.md` section 1)."""
     IGNORED = "ignored"
     """Declared `compare: false`: structure only."""
+    INDEX = "index"
+    """Positions in another tensor: judged by what is found there, so ties are free."""
+    SET = "set"
+    """The order of the elements is free, their number is not."""
+    STATEFUL = "stateful"
+    """An input after the call: what the operator does not touch must stay as it was, bit by bit."""
+
+
+class Reduction(StrEnum):
+    """What an index along an axis points at where no output holds the value."""
+
+    MAX = "max"
+    MIN = "min"
+
+
+@dataclass(frozen=True)
+class IndexRule:
+    """What an output of indices points at.
+
+    The indexed tensor is the input `into`, or what the function `table` of the
+    golden's file makes of all inputs and attributes. `axis` is a number or the
+    attribute that holds one; None: the flattened tensor. The value found must be
+    that of the output `values` at the same position or the `reduction` along the
+    axis. `distinct`: no index twice along the axis. `up_to_position`: no index
+    beyond its own position along the axis.
+    """
+
+    into: str = ""
+    table: str = ""
+    axis: int | str | None = None
+    values: str = ""
+    reduction: Reduction | None = None
+    distinct: bool = False
+    up_to_position: bool = False
+
+
+@dataclass(frozen=True)
+class SetRule:
+    """Elements in any order along `axis`, a number or an attribute's name; None: in the whole tensor."""
+
+    axis: int | str | None = None
+
+
+@dataclass(frozen=True)
+class StatefulRule:
+    """The input `of` after the call. The function `touched` of the golden's file tells where the operator writes."""
+
+    of: str
+    touched: str = ""
 
 
 @dataclass(frozen=True)
@@ -62,6 +111,14 @@ class OutputSpec:
     comparator: Comparator = Comparator.NUMERIC
     non_finite: bool = True
     """Whether the golden may yield NaN or Inf from the declared inputs."""
+    rule: IndexRule | SetRule | StatefulRule | None = None
+    """What the comparators of these names demand; None for the others."""
+    integer_tolerance: int = 0
+    """Largest difference of an integer output's elements; above 0 for quantised outputs only."""
+    signed_zero: bool = False
+    """Whether −0.0 differs from 0.0."""
+    computed_as: str = ""
+    """A compute format, such as `hifloat32`, whose bounds hold where its carrier is the output's dtype."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +129,7 @@ class Operator:
     is the schema's function name under which a candidate exports it.
     `thresholds` overrides τ per output dtype. `absolute_errors` gives, per output
     dtype, an absolute error that counts as none where the golden is small or
-    cancelled; `threshold_reason` says why either is there. `title` is the
+    cancelled; `threshold_reason` says why either, or an integer tolerance above 1, is there. `title` is the
     CamelCase name.
     """
 

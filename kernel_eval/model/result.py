@@ -15,7 +15,7 @@ from kernel_eval.model.verdict import Verdict
 
 @dataclass(frozen=True)
 class Worst:
-    """The element furthest off: output, flat index, both values."""
+    """The element furthest off: output, flat index there, both values. For index outputs these are the indices."""
 
     output: int
     tensor: int
@@ -43,6 +43,7 @@ class Comparison:
     relaxed: bool = False
     regions: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     worst: Worst | None = None
+    figures: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def accepted(self) -> bool:

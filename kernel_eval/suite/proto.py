@@ -7,14 +7,22 @@ from pathlib import Path
 
 import yaml
 
-from kernel_eval.model import ITEM_BYTES, AttributeSpec, Comparator, InputSpec, Level, Operator, OutputSpec
+from kernel_eval.model import (
+    DEFAULT_TOLERANCES,
+    ITEM_BYTES,
+    AttributeSpec,
+    InputSpec,
+    Level,
+    Operator,
+    OutputSpec,
+)
+from kernel_eval.suite.comparators import check_comparing, read_comparing, read_integer_tolerance
 from kernel_eval.suite.faults import FaultList, Section
 from kernel_eval.suite.space import CaseSpace
 from kernel_eval.suite.space_reader import read_space
 
 ATTRIBUTE_TYPES = ("int", "float", "str", "bool")
 LARGEST_RELAXATION = 10.0
-DEFAULT_TOLERANCES = {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float32": 2.0**-13}
 LARGEST_PROTO_BYTES = 1 << 20
 
 
@@ -61,6 +69,7 @@ def _operator(section: Section, folder: Path) -> Operator:
     )
     _check_names(section, operator)
     _check_outputs(section, operator)
+    check_comparing(section, operator)
     _check_thresholds(section, operator)
     return operator
 
@@ -100,13 +109,18 @@ def _attribute(section: Section) -> AttributeSpec:
 
 
 def _output(section: Section) -> OutputSpec:
+    comparing = read_comparing(section)
     spec = OutputSpec(
         name=section.text("name"),
         dtype=section.text("dtype"),
         shape=section.text("shape"),
         tensor_list=section.flag("tensor_list", False),
-        comparator=Comparator.NUMERIC if section.flag("compare", True) else Comparator.IGNORED,
+        comparator=comparing.comparator,
         non_finite=section.flag("non_finite", True),
+        rule=comparing.rule,
+        integer_tolerance=read_integer_tolerance(section),
+        signed_zero=section.flag("signed_zero", False),
+        computed_as=section.text("computed_as", ""),
     )
     section.finish()
     return spec
@@ -153,20 +167,22 @@ def _check_outputs(section: Section, operator: Operator) -> None:
 
 
 def _check_thresholds(section: Section, operator: Operator) -> None:
+    def fault(rule: str, message: str) -> None:
+        section.faults.add(rule, section.where, message)
+
+    explained = bool(operator.threshold_reason.strip())
+    for dtype in (*operator.absolute_errors, *operator.thresholds):
+        if dtype not in DEFAULT_TOLERANCES:
+            known = ", ".join(DEFAULT_TOLERANCES)
+            fault("proto.dtype", f"{dtype!r:.40} has no relative error; only {known}. Integers: integer_tolerance")
     for dtype, error in operator.absolute_errors.items():
-        _check_dtype(section, dtype)
         if not 0 < error < 1:
-            section.faults.add("proto.absolute_error", section.where, f"{dtype}: an error lies between 0 and 1")
-        if not operator.threshold_reason:
-            section.faults.add("proto.threshold_reason", section.where, "absolute_errors need threshold_reason")
+            fault("proto.absolute_error", f"{dtype}: an error lies between 0 and 1")
+        if not explained:
+            fault("proto.threshold_reason", "absolute_errors need threshold_reason")
     for dtype, threshold in operator.thresholds.items():
-        _check_dtype(section, dtype)
         if not 0 <= threshold < 1:
-            section.faults.add("proto.threshold", section.where, f"{dtype}: a threshold lies between 0 and 1")
-        relaxed = threshold > LARGEST_RELAXATION * DEFAULT_TOLERANCES.get(dtype, 1.0)
-        if relaxed and not operator.threshold_reason:
-            section.faults.add(
-                "proto.threshold_reason",
-                section.where,
-                f"{dtype}: more than 10 times the default needs threshold_reason",
-            )
+            fault("proto.threshold", f"{dtype}: a threshold lies between 0 and 1")
+        default = DEFAULT_TOLERANCES.get(dtype)
+        if default is not None and threshold > LARGEST_RELAXATION * default.mean and not explained:
+            fault("proto.threshold_reason", f"{dtype}: more than 10 times the default needs threshold_reason")

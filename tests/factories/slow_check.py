@@ -13,7 +13,12 @@ FIGURES = {
     torch.float16: (2**-10, 2**-11, 2**-16, 2**-5, 65504.0, 2**-24, 1),
     torch.bfloat16: (2**-7, 2**-8, 2**-16, 2**-3, float(torch.finfo(torch.bfloat16).max), 2**-133, 1),
     torch.float32: (2**-13, 2**-14, 2**-30, 2**-8, float(torch.finfo(torch.float32).max), 2**-149, 16),
+    torch.float8_e4m3fn: (2**-3, 2**-4, 2**-6, 2**-1, 448.0, 2**-9, 1),
+    torch.float8_e5m2: (2**-2, 2**-3, 2**-5, 2**0, 57344.0, 2**-16, 1),
 }
+HIFLOAT32 = (2**-11, 2**-12, 2**-28, 2**-8, float(torch.finfo(torch.float32).max), 2**-149, 16)
+"""Of the compute format that float32 tensors carry."""
+Figures = tuple[float, float, float, float, float, float, float]
 
 
 @dataclass
@@ -33,9 +38,15 @@ class Element:
         return self.difference / (abs(self.golden) + 1e-7)
 
 
-def accepts(found: torch.Tensor, golden: torch.Tensor, peer: torch.Tensor, relief: bool = False) -> bool:
+def accepts(
+    found: torch.Tensor,
+    golden: torch.Tensor,
+    peer: torch.Tensor,
+    relief: bool = False,
+    figures: Figures | None = None,
+) -> bool:
     """Whether one float tensor passes."""
-    tau, tau_small, epsilon, tau_cancel, largest, tiniest, k = FIGURES[found.dtype]
+    tau, tau_small, epsilon, tau_cancel, largest, tiniest, k = figures or FIGURES[found.dtype]
     elements = []
     for y_found, y, y_peer in zip(*(t.reshape(-1).double().tolist() for t in (found, golden, peer)), strict=True):
         if math.isnan(y_found) != math.isnan(y):

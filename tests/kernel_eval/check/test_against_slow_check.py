@@ -12,9 +12,11 @@ from hypothesis import given, settings
 
 from kernel_eval.check.relative import compare_floats
 from kernel_eval.check.tolerances import DEFAULTS
-from tests.factories.slow_check import accepts
+from tests.factories.slow_check import FIGURES, HIFLOAT32, accepts
 
 DTYPES = [torch.float32, torch.float16, torch.bfloat16]
+EIGHT_BIT = [torch.float8_e4m3fn, torch.float8_e5m2]
+NAMES = ["hifloat32", *(str(dtype).removeprefix("torch.") for dtype in FIGURES)]
 MAGNITUDES = [
     0.0,
     1e-45,
@@ -84,6 +86,35 @@ def check_rows(dtype: torch.dtype, relief: bool, rows: list[tuple[float, float, 
     tolerance = DEFAULTS[str(dtype).removeprefix("torch.")]
     outcome = compare_floats(found, golden, tolerance, relief, lambda: peer)
     assert outcome.passed == accepts(found, golden, peer, relief)
+
+
+@settings(max_examples=150, deadline=None)
+@given(rows=st.lists(elements(), min_size=1, max_size=25), dtype=st.sampled_from(EIGHT_BIT), relief=st.booleans())
+def test_eight_bit_verdicts_equal_those_of_the_slow_check(
+    dtype: torch.dtype, relief: bool, rows: list[tuple[float, float, float]]
+) -> None:
+    coarse = [tuple(max(min(number, 500.0), -500.0) for number in row) for row in rows]
+    check_rows(dtype, relief, coarse)
+
+
+@settings(max_examples=100, deadline=None)
+@given(rows=st.lists(elements(), min_size=1, max_size=25), relief=st.booleans())
+def test_verdicts_in_a_carried_format_equal_those_of_the_slow_check(
+    relief: bool, rows: list[tuple[float, float, float]]
+) -> None:
+    golden, found, peer = (torch.tensor(column, dtype=torch.float64).float() for column in zip(*rows, strict=True))
+    outcome = compare_floats(found, golden, DEFAULTS["hifloat32"], relief, lambda: peer)
+    assert outcome.passed == accepts(found, golden, peer, relief, HIFLOAT32)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_bounds_are_those_of_the_slow_check(name: str) -> None:
+    bounds = DEFAULTS[name]
+    found = (
+        bounds.mean, bounds.small, bounds.small_error, bounds.cancelled, bounds.largest, bounds.tiniest, bounds.relief,
+    )  # fmt: skip
+    assert found == (HIFLOAT32 if name == "hifloat32" else FIGURES[getattr(torch, name)])
+    assert set(NAMES) == set(DEFAULTS)
 
 
 @settings(max_examples=40, deadline=None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from tests.factories.tasks import golden_of, operator_of, outputs_of
 
 NAN, INF = math.nan, math.inf
 F32, F16, BF16 = torch.float32, torch.float16, torch.bfloat16
+E4M3, E5M2 = torch.float8_e4m3fn, torch.float8_e5m2
 MAX32 = float(torch.finfo(F32).max)
 ONES = [1.0] * 1000
 
@@ -70,7 +72,26 @@ CORNERS = [
     ("float16 zeros for a small golden", F16, [2e-4] * 50, [0.0] * 50, [2e-4] * 50, "regions.small", False),
     ("a single wrong value", F32, [3.0], [2.0], None, "regions.normal", False),
     ("an empty tensor", F32, [], [], None, "first_screen", True),
+    ("eight-bit numbers as they are", E4M3, [1.0, -448.0, 0.0], [1.0, -448.0, -0.0], None, "first_screen", True),
+    ("eight-bit NaN in the same place", E4M3, [NAN, 1.0], [NAN, 1.0], None, "first_screen", True),
+    ("eight-bit NaN for a number", E4M3, [2.0, 1.0], [NAN, 1.0], None, "special.nan", False),
+    ("eight-bit number for NaN", E4M3, [NAN, 1.0], [448.0, 1.0], None, "special.nan", False),
+    ("eight-bit one unit off in one of many", E4M3, ONES, [1.125, *ONES[1:]], None, "first_screen", True),
+    ("eight-bit two units off everywhere", E4M3, ONES, [1.25] * 1000, None, "regions.normal_mean", False),
+    ("eight-bit twice and more", E4M3, [8.0, *ONES], [32.0, *ONES], None, "regions.normal", False),
+    ("eight-bit infinities of both signs", E5M2, [INF, -INF, 1.0], [INF, -INF, 1.0], None, "first_screen", True),
+    ("eight-bit infinity of the wrong sign", E5M2, [INF, 1.0], [-INF, 1.0], None, "special.infinity", False),
+    ("eight-bit infinity for the largest number", E5M2, [57344.0], [INF], None, "first_screen", True),
+    ("eight-bit infinity for an ordinary number", E5M2, [1.0], [INF], None, "regions.normal", False),
+    ("eight-bit zeros where all is small", E5M2, [0.03125] * 50, [0.0] * 50, [0.03125] * 50, "regions.small_sum",
+     False),
 ]  # fmt: skip
+
+
+def test_there_are_at_least_forty_corners_each_with_a_name_of_its_own() -> None:
+    names = [row[0] for row in (*CORNERS, *INTEGERS)]
+    assert (len(CORNERS), len(INTEGERS)) == (56, 15)
+    assert len(set(names)) == len(names) == len(CORNERS) + len(INTEGERS)
 
 
 @pytest.mark.parametrize(
@@ -157,6 +178,31 @@ def test_a_threshold_of_zero_compares_values_exactly(tmp_path: Path) -> None:
     assert judge_outputs(operator, golden_of(golden), [[torch.tensor([-0.0, NAN, 1.0])]], never).accepted
     refused = judge_outputs(operator, golden_of(golden), [[torch.tensor([0.0, NAN, 1.0000001])]], never)
     assert (refused.rule, refused.verdict) == ("exact", Verdict.WRONG_VALUES)
+
+
+@pytest.mark.parametrize("threshold", [0.0, 2**-13])
+def test_the_sign_of_zero_counts_only_where_it_is_declared(tmp_path: Path, threshold: float) -> None:
+    strict = replace(outputs_of(1)[0], signed_zero=True)
+    golden = golden_of(torch.tensor([0.0, -0.0, 1.0]))
+    for found, accepted in (([0.0, -0.0, 1.0], True), ([0.0, 0.0, 1.0], False), ([-0.0, -0.0, 1.0], False)):
+        operators = [
+            operator_of(tmp_path / name, outputs=specs, thresholds={"float32": threshold})
+            for name, specs in (("free", outputs_of(1)), ("strict", (strict,)))
+        ]
+        free, signed = (judge_outputs(operator, golden, [[torch.tensor(found)]], never) for operator in operators)
+        assert (free.accepted, signed.accepted) == (True, accepted)
+        assert accepted or (signed.rule, signed.worst is not None) == ("signed_zero", True)
+
+
+def test_a_compute_format_has_its_own_bounds_in_the_dtype_that_carries_it(tmp_path: Path) -> None:
+    spec = replace(outputs_of(1)[0], computed_as="hifloat32")
+    golden, found = golden_of(torch.ones(100)), torch.full((100,), 1 + 2.0**-12)
+    carried = judge_outputs(operator_of(tmp_path / "a", outputs=(spec,)), golden, [[found]], never)
+    assert (carried.accepted, carried.threshold, carried.relaxed) == (True, 2**-11, False)
+    assert not judge_outputs(operator_of(tmp_path / "b", outputs=outputs_of(1)), golden, [[found]], never).accepted
+    half = golden_of(torch.ones(100).half())
+    found = torch.full((100,), 1 + 2.0**-9).half()
+    assert judge_outputs(operator_of(tmp_path / "c", outputs=(spec,)), half, [[found]], never).threshold == 2**-10
 
 
 def test_a_relaxed_threshold_is_applied_and_reported(tmp_path: Path) -> None:
