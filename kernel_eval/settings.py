@@ -15,7 +15,8 @@ class Settings:
     """Settings of one evaluation.
 
     `threads` is the number of cores a candidate gets; `timed` False judges
-    correctness alone; `sandboxed` False is for a person's own code and marks
+    correctness alone; `second_trial` plays every accepted case once more on other
+    inputs, and accepts it only where both are right; `sandboxed` False is for a person's own code and marks
     the report untrusted. Durations are in seconds.
     """
 
@@ -25,6 +26,7 @@ class Settings:
     warmup: int = 3
     repeat: int = 5
     timed: bool = True
+    second_trial: bool = False
     sandboxed: bool = True
     case_isolation: bool = True
     iterative_compile: bool = True

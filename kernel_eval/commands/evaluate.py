@@ -43,6 +43,7 @@ class Choices:
     no_subprocess_isolation: bool
     no_iterative_compile: bool
     no_perf: bool
+    second_trial: bool
     profiler_level: str
     unsandboxed: bool
     hidden_dir: Path | None
@@ -66,6 +67,7 @@ class Choices:
 @click.option("--no-subprocess-isolation", is_flag=True, help="One child per operator instead of per case.")
 @click.option("--no-iterative-compile", is_flag=True, help="Don't set failing operators aside and build the rest.")
 @click.option("--no-perf", is_flag=True, help="Correctness alone.")
+@click.option("--second-trial", is_flag=True, help="Play accepted cases again on other inputs; both must be right.")
 @click.option("--profiler-level", type=click.Choice(["Level1", "Level2"]), default="Level1", help="On npu only.")
 @click.option("--unsandboxed", is_flag=True, help="For your own code only; the report is marked untrusted.")
 @click.option("--hidden-dir", type=FOLDER, help="Folder of hidden cases to judge as well.")
@@ -122,6 +124,7 @@ def _judge(choices: Choices, suite: Suite) -> Report:
             warmup=choices.warmup,
             repeat=choices.repeat,
             timed=not choices.no_perf,
+            second_trial=choices.second_trial,
             sandboxed=not choices.unsandboxed,
             iterative_compile=not choices.no_iterative_compile,
             op_timeout_s=choices.op_timeout_sec,

@@ -1,4 +1,4 @@
-"""First phase of an operator: every case played once and compared with its golden.
+"""First phase of an operator: every case played once, or twice where asked, and compared with its golden.
 
 While one case is played, the next one's golden and inputs are made ready in a
 thread. What the candidate does costs it its verdict; what we do wrong is tried
@@ -10,9 +10,10 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from kernel_eval.check import compare_claims, judge_outputs
+from kernel_eval.cases.inputs import SECOND_TRIAL
+from kernel_eval.check import called_with, compare_claims, judge_outputs
 from kernel_eval.errors import InternalError, SandboxIncomplete
 from kernel_eval.evaluation.budget import OperatorBudget
 from kernel_eval.evaluation.calls import call_of
@@ -30,9 +31,10 @@ ATTEMPTS = 3
 
 @dataclass(frozen=True)
 class Prepared:
-    """A case whose inputs lie in buffer 0 of `pool` and whose golden is at hand."""
+    """A case whose inputs of a trial lie in buffer 0 of `pool` and whose golden is at hand."""
 
     case: Case
+    trial: int
     call: CallSpec
     golden: Golden
     pool: Pool
@@ -56,16 +58,16 @@ def judge_cases(
     return results
 
 
-def prepare(session: Session, operator: Operator, case: Case, pool: Pool) -> Prepared:
-    """Golden and inputs of trial 0 made ready; the goldens that timing will need are put into the cache."""
-    golden = session.goldens.golden(operator, case, 0)
+def prepare(session: Session, operator: Operator, case: Case, pool: Pool, trial: int = 0) -> Prepared:
+    """Golden and inputs of a trial made ready; with trial 0 the goldens for timing are put into the cache as well."""
+    golden = session.goldens.golden(operator, case, trial)
     call = call_of(operator, case)
     pool.lay_out(call, 1)
-    session.goldens.fill(operator, case, 0, pool.inputs(0))
-    if session.stand is not None:
-        for trial in range(1, plan_of(case, session.peaks).known):
-            session.goldens.ensure(operator, case, trial)
-    return Prepared(case, call, golden, pool)
+    session.goldens.fill(operator, case, trial, pool.inputs(0))
+    if session.stand is not None and trial == 0:
+        for known in range(1, plan_of(case, session.peaks).known):
+            session.goldens.ensure(operator, case, known)
+    return Prepared(case, trial, call, golden, pool)
 
 
 def _judge_case(
@@ -78,13 +80,30 @@ def _judge_case(
     for attempt in range(ATTEMPTS):
         try:
             prepared = ready.result() if attempt == 0 else prepare(session, operator, case, pool)
-            return _play_and_compare(session, operator, prepared, budget)
+            result = _play_and_compare(session, operator, prepared, budget)
+            if result.accepted and session.settings.second_trial:
+                result = _second_trial(session, operator, result, prepared, budget)
+            return result
         except SandboxIncomplete:
             raise
         except (InternalError, OSError, MemoryError) as ours:
             fault = ours
     message = f"{type(fault).__name__}: {fault}"
     return CaseResult(operator.name, case.case_id, case.split, Verdict.INTERNAL_ERROR, "internal", message)
+
+
+def _second_trial(
+    session: Session, operator: Operator, first: CaseResult, played: Prepared, budget: OperatorBudget
+) -> CaseResult:
+    """The accepted result of the first trial, or the failure of the second, on other inputs."""
+    if budget.exhausted:
+        return replace(first, verdict=Verdict.TIMED_OUT, rule="budget", message=budget.exhausted)
+    prepared = prepare(session, operator, played.case, played.pool, SECOND_TRIAL)
+    second = _play_and_compare(session, operator, prepared, budget)
+    seconds = first.seconds + second.seconds
+    if second.accepted:
+        return replace(first, seconds=seconds)
+    return replace(second, seconds=seconds, message=f"in the second trial: {second.message}")
 
 
 def _play_and_compare(session: Session, operator: Operator, prepared: Prepared, budget: OperatorBudget) -> CaseResult:
@@ -113,7 +132,9 @@ def _result(session: Session, operator: Operator, prepared: Prepared, play: Play
             operator.name, case.case_id, case.split, play.status.verdict, str(play.status), play.detail, seconds=seconds
         )
     outputs = prepared.pool.outputs(0)
-    found = judge_outputs(operator, golden, outputs, session.goldens.same_precision(operator, case, 0))
+    same_precision = session.goldens.same_precision(operator, case, prepared.trial)
+    call = called_with(operator, case, lambda: prepared.pool.inputs(0))
+    found = judge_outputs(operator, golden, outputs, same_precision, call)
     return CaseResult(
         operator.name, case.case_id, case.split, found.verdict, found.rule, found.message,
         comparison=found, seconds=seconds, attempted=attempted(golden.tensors, outputs),

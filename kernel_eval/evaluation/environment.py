@@ -38,5 +38,6 @@ def environment(settings: Settings, peaks: CpuPeaks) -> dict[str, str]:
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         "warmup": str(settings.warmup),
         "repeat": str(settings.repeat),
+        "trials": "2" if settings.second_trial else "1",
         "isolation": "case" if settings.case_isolation else "operator",
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from kernel_eval.check import judge_outputs
+from kernel_eval.check import called_with, judge_outputs
 from kernel_eval.evaluation.goldens import Goldens
 from kernel_eval.golden.call import Golden
 from kernel_eval.model import Case, Comparison, Operator
@@ -38,6 +38,7 @@ class KnownOutputs:
             self._known[trial],
             outputs,
             self._goldens.same_precision(self._operator, self._case, trial),
+            called_with(self._operator, self._case, lambda: self._pool.inputs(index)),
         )
         if found.accepted and kept is None and sum(map(torch.numel, bits)) <= KEPT_BYTES:
             self._accepted[trial] = (found, [tensor.clone() for tensor in bits])
