@@ -6,10 +6,16 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
-from kernel_eval.check.chunks import over_chunks
+from kernel_eval.check.chunks import Floats, Scratch, over_chunks
 from kernel_eval.check.tolerances import DENOMINATOR_FLOOR, Tolerance
+
+PIECE = 1 << 17
+"""Elements per piece: few enough for four FP64 arrays to stay in the cache."""
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -64,41 +70,46 @@ class Measured:
 
 def measure(found: torch.Tensor, golden: torch.Tensor, tolerance: Tolerance) -> Measured:
     """Compare two flat tensors of one shape."""
+    left, right, scratch = Floats(found), Floats(golden), Scratch()
 
     def piece(start: int, stop: int) -> Measured:
-        return _measure_piece(found[start:stop].double(), golden[start:stop].double(), tolerance, start)
+        arrays = [scratch.array(name, stop - start, np.float64) for name in ("found", "golden", "difference", "error")]
+        one, other = left.read(start, stop, arrays[0]), right.read(start, stop, arrays[1])
+        with np.errstate(all="ignore"):
+            return _measure_piece(one, other, arrays[2], arrays[3], tolerance, start)
 
-    return _joined(over_chunks(found.numel(), piece))
+    return _joined(over_chunks(found.numel(), piece, PIECE))
 
 
-def _measure_piece(found: torch.Tensor, golden: torch.Tensor, tolerance: Tolerance, start: int) -> Measured:
-    """Figures of a piece whose first element has the flat index `start`."""
-    difference, magnitude = (found - golden).abs_(), golden.abs()
-    error = difference / (magnitude + DENOMINATOR_FLOOR)
-    largest = float(error.amax())
-    if math.isfinite(largest):
-        return _measure_finite(found.abs(), magnitude, difference, error, tolerance, start)
+def _measure_piece(
+    found: Array, golden: Array, difference: Array, error: Array, tolerance: Tolerance, start: int
+) -> Measured:
+    """Figures of a piece whose first element has the flat index `start`; the last two arrays are written."""
+    np.abs(np.subtract(found, golden, out=difference), out=difference)
+    np.add(np.abs(golden, out=error), DENOMINATOR_FLOOR, out=error)
+    np.divide(difference, error, out=error)
+    if math.isfinite(error.max()):
+        return _measure_finite(found, golden, difference, error, tolerance, start)
     return _measure_special(found, golden, tolerance, start)
 
 
-def _measure_special(found: torch.Tensor, golden: torch.Tensor, tolerance: Tolerance, start: int) -> Measured:
+def _measure_special(found: Array, golden: Array, tolerance: Tolerance, start: int) -> Measured:
     """Figures of a piece with NaN or infinities: what agrees is left out, a one-sided infinity becomes finite."""
-    found_nan, golden_nan = found.isnan(), golden.isnan()
-    nan_mismatch = _first(found_nan != golden_nan, start)
-    opposite = _first(found.isinf() & golden.isinf() & (found != golden), start)
-    counts = ~(golden_nan | found_nan | (golden.isinf() & (found == golden)))
-    found = found[counts].clamp_(-tolerance.largest, tolerance.largest)
-    golden = golden[counts].clamp_(-tolerance.largest, tolerance.largest)
+    found_nan, golden_nan = np.isnan(found), np.isnan(golden)
+    both_infinite = np.isinf(found) & np.isinf(golden)
+    counts = ~(golden_nan | found_nan | (both_infinite & (found == golden)))
+    ends = tolerance.largest
+    left, right = np.clip(found[counts], -ends, ends), np.clip(golden[counts], -ends, ends)
     measured = Measured()
-    if found.numel():
-        difference, magnitude = (found - golden).abs_(), golden.abs()
-        error = difference / (magnitude + DENOMINATOR_FLOOR)
-        measured = _measure_finite(found.abs(), magnitude, difference, error, tolerance, 0)
-    places = counts.nonzero().view(-1)
+    if left.size:
+        difference = np.abs(left - right)
+        error = difference / (np.abs(right) + DENOMINATOR_FLOOR)
+        measured = _measure_finite(left, right, difference, error, tolerance, 0)
+    places = np.flatnonzero(counts)
     return replace(
         measured,
-        nan_mismatch_at=nan_mismatch,
-        opposite_infinity_at=opposite,
+        nan_mismatch_at=_first(found_nan != golden_nan, start),
+        opposite_infinity_at=_first(both_infinite & (found != golden), start),
         largest_at=None if measured.largest_at is None else start + int(places[measured.largest_at]),
         failing_normal_at=None
         if measured.failing_normal_at is None
@@ -107,56 +118,69 @@ def _measure_special(found: torch.Tensor, golden: torch.Tensor, tolerance: Toler
 
 
 def _measure_finite(
-    found: torch.Tensor,
-    magnitude: torch.Tensor,
-    difference: torch.Tensor,
-    error: torch.Tensor,
-    tolerance: Tolerance,
-    start: int,
+    found: Array, golden: Array, difference: Array, error: Array, tolerance: Tolerance, start: int
 ) -> Measured:
-    """Figures of elements that all count; `found` and `magnitude` are |ŷ| and |y|."""
-    small = magnitude < tolerance.small
-    cancelled = (found < tolerance.cancelled) & (magnitude < tolerance.cancelled) & ~small
-    normal = ~(small | cancelled)
-    failing = error >= tolerance.peak
-    failing_normal = failing & normal
-    at = _first(failing_normal, start)
+    """Figures of elements that all count. Errors outside the normal region are set to 0 on the way."""
+    at = int(error.argmax())
+    total, largest = float(error.sum()), float(error[at])
+    near = _near(found, golden, difference, error, tolerance)
+    outside = near.small | near.cancelled
+    error[near.places[outside]] = 0.0
+    failing = np.flatnonzero(error >= tolerance.peak) if largest >= tolerance.peak else near.places[:0]
+    failing_near = (near.error >= tolerance.peak) & near.cancelled & (near.difference > tolerance.cancelled_error)
     return Measured(
-        counted=error.numel(),
-        error_sum=float(error.sum()),
-        largest=float(error.amax()),
-        largest_at=start + int(error.argmax()),
-        normal=_count(normal),
-        normal_error_sum=_sum_where(normal, error),
-        failing_normal=0 if at is None else _count(failing_normal),
-        failing_normal_difference=0.0 if at is None else _largest_where(failing_normal, difference),
-        failing_normal_at=at,
-        cancelled=_count(cancelled),
-        failing_cancelled=_count(failing & cancelled & (difference > tolerance.cancelled_error)),
-        small=_small_region(small, found, magnitude, difference, failing, tolerance),
+        counted=error.size,
+        error_sum=total,
+        largest=largest,
+        largest_at=start + at,
+        normal=error.size - _count(outside),
+        normal_error_sum=float(error.sum()) if outside.any() else total,
+        failing_normal=failing.size,
+        failing_normal_difference=float(difference[failing].max()) if failing.size else 0.0,
+        failing_normal_at=start + int(failing[0]) if failing.size else None,
+        cancelled=_count(near.cancelled),
+        failing_cancelled=_count(failing_near),
+        small=_small_region(near, tolerance),
     )
 
 
-def _small_region(
-    small: torch.Tensor,
-    found: torch.Tensor,
-    magnitude: torch.Tensor,
-    difference: torch.Tensor,
-    failing: torch.Tensor,
-    tolerance: Tolerance,
-) -> SmallRegion:
-    """Figures of the elements marked by `small`."""
-    count = _count(small)
-    if not count:
+@dataclass(frozen=True)
+class _Near:
+    """The elements whose golden is below τ_cb, the only ones that can lie outside the normal region."""
+
+    places: NDArray[np.intp]
+    found: Array
+    magnitude: Array
+    difference: Array
+    error: Array
+    small: NDArray[np.bool_]
+    cancelled: NDArray[np.bool_]
+
+
+def _near(found: Array, golden: Array, difference: Array, error: Array, tolerance: Tolerance) -> _Near:
+    bound = max(tolerance.cancelled, tolerance.small)
+    places = np.flatnonzero((golden < bound) & (golden > -bound))
+    magnitude, size = np.abs(golden[places]), np.abs(found[places])
+    small = magnitude < tolerance.small
+    cancelled = (size < tolerance.cancelled) & (magnitude < tolerance.cancelled) & ~small
+    return _Near(places, size, magnitude, difference[places], error[places], small, cancelled)
+
+
+def _small_region(near: _Near, tolerance: Tolerance) -> SmallRegion:
+    """Figures of the elements whose golden is below τ_sv."""
+    small = near.small
+    if not small.any():
         return SmallRegion()
-    non_zero = small & (magnitude > 0)
+    magnitude, difference = near.magnitude[small], near.difference[small]
+    failing = (near.error[small] >= tolerance.peak) & (difference > tolerance.small_error)
+    non_zero = magnitude > 0
     return SmallRegion(
-        count=count,
-        failing=_count(failing & small & (difference > tolerance.small_error)),
-        largest_found=_largest_where(small, found),
+        count=magnitude.size,
+        failing=_count(failing),
+        largest_found=float(near.found[small].max()),
         non_zero=_count(non_zero),
-        difference_sum=_sum_where(non_zero, difference),
-        golden_sum=_sum_where(small, magnitude),
+        difference_sum=float(difference[non_zero].sum()),
+        golden_sum=float(magnitude.sum()),
     )
 
 
@@ -198,19 +222,10 @@ def _earliest(indices: Iterable[int | None]) -> int | None:
     return min((index for index in indices if index is not None), default=None)
 
 
-def _first(mask: torch.Tensor, start: int) -> int | None:
+def _first(mask: NDArray[np.bool_], start: int) -> int | None:
     """The flat index of the first True."""
-    return start + int(mask.to(torch.uint8).argmax()) if _count(mask) else None
+    return start + int(mask.argmax()) if mask.any() else None
 
 
-def _count(mask: torch.Tensor) -> int:
-    return int(torch.count_nonzero(mask))
-
-
-def _sum_where(mask: torch.Tensor, values: torch.Tensor) -> float:
-    """The sum of the finite `values` that are marked; multiplying is several times faster than selecting."""
-    return float(mask.to(values.dtype).mul_(values).sum())
-
-
-def _largest_where(mask: torch.Tensor, values: torch.Tensor) -> float:
-    return float(mask.to(values.dtype).mul_(values).amax())
+def _count(mask: NDArray[np.bool_]) -> int:
+    return int(np.count_nonzero(mask))

@@ -10,13 +10,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
-from kernel_eval.check.chunks import CHUNK, over_chunks
+from kernel_eval.check.chunks import Floats, Scratch, over_chunks
 from kernel_eval.check.outcome import TensorOutcome
 from kernel_eval.check.tolerances import DENOMINATOR_FLOOR, Tolerance
 
+PIECE = 1 << 17
+"""Elements per piece: few enough for two float32 arrays to stay in the cache."""
 _MARGIN = 1 - 2.0**-14
 
 
@@ -29,7 +34,8 @@ class _Piece:
 
 def first_screen(found: torch.Tensor, golden: torch.Tensor, tolerance: Tolerance) -> TensorOutcome | None:
     """A passing outcome, or None where only the exact comparison can tell. Both tensors are flat."""
-    pieces = over_chunks(found.numel(), lambda start, stop: _piece(found[start:stop], golden[start:stop]))
+    screen = _Screen(found, golden)
+    pieces = over_chunks(found.numel(), screen.piece, PIECE)
     largest = max((piece.largest for piece in pieces), default=0.0)
     counted = sum(piece.counted for piece in pieces)
     total = (
@@ -39,35 +45,49 @@ def first_screen(found: torch.Tensor, golden: torch.Tensor, tolerance: Tolerance
     if not (mean < tolerance.mean * _MARGIN and largest < tolerance.peak * _MARGIN):
         return None
     at = max(range(len(pieces)), key=lambda index: pieces[index].largest, default=None)
-    worst = None if at is None or largest == 0 else _worst(found, golden, at * CHUNK)
+    worst = None if at is None or largest == 0 else screen.worst(at * PIECE, min((at + 1) * PIECE, found.numel()))
     return TensorOutcome(True, "first_screen", mean=mean, largest=largest, worst=worst)
 
 
-def _piece(found: torch.Tensor, golden: torch.Tensor) -> _Piece:
-    errors = _errors(found, golden)
-    largest = float(errors.amax())
-    counted = errors.numel()
-    if not math.isfinite(largest):
-        counted -= _forgive_special(errors, found.to(torch.float32), golden.to(torch.float32))
-        largest = float(errors.amax())
-    return _Piece(float(errors.sum()), largest if math.isfinite(largest) else math.inf, counted)
+class _Screen:
+    """Relative errors of two flat tensors, piece by piece."""
 
+    def __init__(self, found: torch.Tensor, golden: torch.Tensor) -> None:
+        self._found, self._golden, self._scratch = Floats(found), Floats(golden), Scratch()
 
-def _errors(found: torch.Tensor, golden: torch.Tensor) -> torch.Tensor:
-    """Relative errors in float32; NaN or infinite where one of the two is not finite."""
-    right = golden.to(torch.float32)
-    errors = torch.sub(found.to(torch.float32), right).abs_()
-    return errors.div_(right.abs().add_(DENOMINATOR_FLOOR))
+    def piece(self, start: int, stop: int) -> _Piece:
+        """Sum and largest of the errors; infinite where the exact comparison must decide."""
+        with np.errstate(all="ignore"):
+            errors = self._errors(start, stop)
+            largest, counted = float(errors.max()), errors.size
+            if not math.isfinite(largest):
+                counted -= self._forgive_special(errors, start, stop)
+                largest = float(errors.max())
+            return _Piece(float(errors.sum()), largest if math.isfinite(largest) else math.inf, counted)
 
+    def worst(self, start: int, stop: int) -> int:
+        """The flat index of the largest error of a piece."""
+        with np.errstate(all="ignore"):
+            return start + int(np.nan_to_num(self._errors(start, stop), nan=0.0, posinf=0.0, neginf=0.0).argmax())
 
-def _forgive_special(errors: torch.Tensor, found: torch.Tensor, golden: torch.Tensor) -> int:
-    """Set the error to 0 where both are NaN or the same infinity; returns how many elements leave the statistics."""
-    agree = (found == golden) | (found.isnan() & golden.isnan())
-    agree &= ~golden.isfinite()
-    errors.masked_fill_(agree, 0.0)
-    return int(agree.sum())
+    def _pair(self, start: int, stop: int) -> tuple[NDArray[Any], NDArray[Any]]:
+        left = self._scratch.array("found", stop - start, np.float32)
+        right = self._scratch.array("golden", stop - start, np.float32)
+        return self._found.read(start, stop, left), self._golden.read(start, stop, right)
 
+    def _errors(self, start: int, stop: int) -> NDArray[Any]:
+        """Relative errors in float32; NaN or infinite where one of the two is not finite."""
+        left, right = self._pair(start, stop)
+        errors = self._scratch.array("errors", stop - start, np.float32)
+        below = self._scratch.array("below", stop - start, np.float32)
+        np.abs(np.subtract(left, right, out=errors), out=errors)
+        np.add(np.abs(right, out=below), np.float32(DENOMINATOR_FLOOR), out=below)
+        return np.divide(errors, below, out=errors)
 
-def _worst(found: torch.Tensor, golden: torch.Tensor, start: int) -> int:
-    errors = _errors(found[start : start + CHUNK], golden[start : start + CHUNK])
-    return start + int(errors.nan_to_num_(0.0, 0.0, 0.0).argmax())
+    def _forgive_special(self, errors: NDArray[Any], start: int, stop: int) -> int:
+        """Set the error to 0 where both are NaN or the same infinity; how many elements leave the statistics."""
+        left, right = self._pair(start, stop)
+        agree = (left == right) | (np.isnan(left) & np.isnan(right))
+        agree &= ~np.isfinite(right)
+        errors[agree] = 0.0
+        return int(np.count_nonzero(agree))

@@ -135,9 +135,13 @@ def test_tensors_of_several_chunks_are_judged_like_small_ones(
     found = torch.where(hit, golden.double() * (1 + error), golden.double()).to(dtype)
     tolerance = DEFAULTS[str(dtype).removeprefix("torch.")]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("kernel_eval.check.chunks.CHUNK", 1 << 9)
-        patch.setattr("kernel_eval.check.screen.CHUNK", 1 << 9)
-        patch.setattr("kernel_eval.check.chunks.ALONE", 2)
+        for name, size in {
+            "chunks.CHUNK": 1 << 9,
+            "screen.PIECE": 1 << 9,
+            "measure.PIECE": 700,
+            "chunks.ALONE": 1 << 10,
+        }.items():
+            patch.setattr(f"kernel_eval.check.{name}", size)
         outcome = compare_floats(found, golden, tolerance, False, lambda: golden)
     assert outcome.passed == accepts(found, golden, golden)
     if outcome.worst is not None and outcome.rule == "first_screen":
