@@ -152,6 +152,8 @@ def judge_computed(seen: Indexed, wanted: torch.Tensor, tolerance: Tolerance) ->
 def reduced(seen: Indexed, reduction: Reduction) -> torch.Tensor:
     """The largest or smallest value along the axis, one per position of the indices, `comparable`; NaN wins."""
     table = comparable(seen.table).view(seen.outer, seen.size, seen.inner)
+    if not table.numel():
+        return table.new_empty(0)
     extreme = table.amax(1) if reduction is Reduction.MAX else table.amin(1)
     return extreme.unsqueeze(1).expand(seen.outer, seen.width, seen.inner).reshape(-1)
 

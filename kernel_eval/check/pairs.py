@@ -30,8 +30,8 @@ def compare_pairs(
 
     `declared` is the dtype that outputs must have: by default the golden's, or, where that is FP64, the output's.
     FP64 goldens are rounded to it once. `peers` are the tensors of the same-precision run; without them the golden
-    stands in, which is the strictest there is. `threshold` replaces τ. Raises `UsageError` for peers of other names
-    or shapes and for a dtype without rules.
+    stands in, which is the strictest there is. `threshold` replaces τ; of integers it is the largest difference.
+    Raises `UsageError` for peers of other names or shapes and for a dtype without rules.
     """
     if set(wanted) != set(found):
         return Comparison(Verdict.WRONG_STRUCTURE, "structure.outputs", _unlike(wanted, found))
@@ -93,7 +93,7 @@ def _operator(dtypes: Mapping[str, str], threshold: float | None) -> Operator:
         schema="",
         inputs=(),
         attributes=(),
-        outputs=tuple(OutputSpec(name, dtype) for name, dtype in dtypes.items()),
+        outputs=tuple(OutputSpec(name, dtype, integer_tolerance=int(threshold or 0)) for name, dtype in dtypes.items()),
         folder=Path(),
         thresholds={} if threshold is None else dict.fromkeys(dtypes.values(), threshold),
     )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 
 from kernel_eval.check.called import Called
-from kernel_eval.check.indices import indexed, judge_computed, judge_positions, judge_values, reduced
+from kernel_eval.check.indices import Indexed, indexed, judge_computed, judge_positions, judge_values, reduced
 from kernel_eval.check.outcome import TensorOutcome
-from kernel_eval.check.tolerances import Bounds
+from kernel_eval.check.tolerances import Bounds, Tolerance
 from kernel_eval.errors import GoldenFault
 from kernel_eval.model import IndexRule
 
@@ -30,17 +32,31 @@ def compare_indices(
     table = called.tensor(rule.into) if rule.into else called.ask(rule.table, raised=True)
     axis = None if rule.axis is None else called.axis(rule.axis)
     seen = indexed(found, golden, table, axis)
-    refused = judge_positions(seen, distinct=rule.distinct, up_to_position=rule.up_to_position)
-    if refused is not None or not found.numel() or not seen.size:
-        return refused or TensorOutcome(True, "index", figures={"elements": found.numel()})
-    if rule.reduction is not None:
-        return judge_values(seen, reduced(seen, rule.reduction))
-    if values is None or values.numel() != found.numel():
-        raise GoldenFault(f"{called.folder.name}: there is no value of {rule.values} for every index")
-    if rule.into:
-        if values.dtype != table.dtype:
-            raise GoldenFault(f"{called.folder.name}: {rule.values} has another dtype than {rule.into}")
-        return judge_values(seen, values)
-    if table.dtype != torch.float64 or bounds.tolerance is None:
+    wanted = _wanted(seen, rule, values, called)
+    tolerance = bounds.tolerance if rule.table else None
+    if rule.table and (table.dtype != torch.float64 or tolerance is None):
         raise GoldenFault(f"{called.folder.name}: {rule.table} must give FP64, and {rule.values} must be a float")
-    return judge_computed(seen, values, bounds.tolerance)
+    outcome = _judge(seen, rule, wanted, tolerance)
+    if not outcome.passed:
+        own = _judge(replace(seen, found=seen.golden), rule, wanted, tolerance)
+        if not own.passed:
+            raise GoldenFault(f"{called.folder.name}: the golden's own indices break {own.rule}: {own.message}")
+    return outcome
+
+
+def _judge(seen: Indexed, rule: IndexRule, wanted: torch.Tensor, tolerance: Tolerance | None) -> TensorOutcome:
+    refused = judge_positions(seen, distinct=rule.distinct, up_to_position=rule.up_to_position)
+    if refused is not None or not seen.found.numel() or not seen.size:
+        return refused or TensorOutcome(True, "index", figures={"elements": seen.found.numel()})
+    return judge_values(seen, wanted) if tolerance is None else judge_computed(seen, wanted, tolerance)
+
+
+def _wanted(seen: Indexed, rule: IndexRule, values: torch.Tensor | None, called: Called) -> torch.Tensor:
+    """The value that each index must find."""
+    if rule.reduction is not None:
+        return reduced(seen, rule.reduction)
+    if values is None or values.numel() != seen.found.numel():
+        raise GoldenFault(f"{called.folder.name}: there is no value of {rule.values} for every index")
+    if rule.into and values.dtype != seen.table.dtype:
+        raise GoldenFault(f"{called.folder.name}: {rule.values} has another dtype than {rule.into}")
+    return values

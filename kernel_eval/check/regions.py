@@ -6,10 +6,11 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 
-from kernel_eval.check.chunks import over_chunks
-from kernel_eval.check.measure import Measured
+from kernel_eval.check.chunks import Floats, Scratch, over_chunks
+from kernel_eval.check.measure import PIECE, Array, Measured
 from kernel_eval.check.outcome import TensorOutcome
 from kernel_eval.check.tolerances import DENOMINATOR_FLOOR, Tolerance
 
@@ -125,12 +126,17 @@ def _figures(measured: Measured, peer: Peer) -> dict[str, dict[str, float]]:
 def measure_peer(peer: torch.Tensor, found: torch.Tensor, golden: torch.Tensor, tolerance: Tolerance) -> Peer:
     """Errors of the same-precision run `peer` over the elements that count between `found` and `golden`; all flat."""
 
-    def piece(start: int, stop: int) -> Peer:
-        return _peer_piece(
-            peer[start:stop].double(), found[start:stop].double(), golden[start:stop].double(), tolerance
-        )
+    tensors, scratch = [Floats(tensor) for tensor in (peer, found, golden)], Scratch()
 
-    pieces = over_chunks(peer.numel(), piece)
+    def piece(start: int, stop: int) -> Peer:
+        arrays = [
+            tensor.read(start, stop, scratch.array(str(at), stop - start, np.float64))
+            for at, tensor in enumerate(tensors)
+        ]
+        with np.errstate(all="ignore"):
+            return _peer_piece(arrays[0], arrays[1], arrays[2], tolerance)
+
+    pieces = over_chunks(peer.numel(), piece, PIECE)
     return Peer(
         failing_small=sum(piece.failing_small for piece in pieces),
         failing_cancelled=sum(piece.failing_cancelled for piece in pieces),
@@ -139,19 +145,22 @@ def measure_peer(peer: torch.Tensor, found: torch.Tensor, golden: torch.Tensor, 
     )
 
 
-def _peer_piece(peer: torch.Tensor, found: torch.Tensor, golden: torch.Tensor, tolerance: Tolerance) -> Peer:
+def _peer_piece(peer: Array, found: Array, golden: Array, tolerance: Tolerance) -> Peer:
     """A non-finite value of the same-precision run is no error."""
-    counts = ~(golden.isnan() | found.isnan() | (golden.isinf() & (found == golden))) & peer.isfinite()
-    peer, golden = peer[counts], golden[counts].clamp(-tolerance.largest, tolerance.largest)
-    if not peer.numel():
+    counts = np.isfinite(peer) & ~(np.isnan(golden) | np.isnan(found) | (np.isinf(golden) & (found == golden)))
+    if not counts.all():
+        peer, golden = peer[counts], np.clip(golden[counts], -tolerance.largest, tolerance.largest)
+    if not peer.size:
         return Peer()
-    difference, magnitude = (peer - golden).abs_(), golden.abs()
-    failing = difference / (magnitude + DENOMINATOR_FLOOR) >= tolerance.peak
+    difference = np.abs(peer - golden)
+    near = np.flatnonzero(np.abs(golden) < max(tolerance.cancelled, tolerance.small))
+    off, magnitude, size = difference[near], np.abs(golden[near]), np.abs(peer[near])
+    failing = off / (magnitude + DENOMINATOR_FLOOR) >= tolerance.peak
     small = magnitude < tolerance.small
-    cancelled = ~small & (peer.abs() < tolerance.cancelled) & (magnitude < tolerance.cancelled)
+    cancelled = ~small & (size < tolerance.cancelled) & (magnitude < tolerance.cancelled)
     return Peer(
-        failing_small=int((failing & small & (difference > tolerance.small_error)).sum()),
-        failing_cancelled=int((failing & cancelled & (difference > tolerance.cancelled_error)).sum()),
-        small_difference_sum=float(difference[small & (magnitude > 0)].sum()),
+        failing_small=int(np.count_nonzero(failing & small & (off > tolerance.small_error))),
+        failing_cancelled=int(np.count_nonzero(failing & cancelled & (off > tolerance.cancelled_error))),
+        small_difference_sum=float(off[small & (magnitude > 0)].sum()),
         largest_difference=float(difference.max()),
     )

@@ -82,7 +82,8 @@ class _Screen:
         below = self._scratch.array("below", stop - start, np.float32)
         np.abs(np.subtract(left, right, out=errors), out=errors)
         np.add(np.abs(right, out=below), np.float32(DENOMINATOR_FLOOR), out=below)
-        return np.divide(errors, below, out=errors)
+        np.divide(errors, below, out=errors)
+        return errors
 
     def _forgive_special(self, errors: NDArray[Any], start: int, stop: int) -> int:
         """Set the error to 0 where both are NaN or the same infinity; how many elements leave the statistics."""

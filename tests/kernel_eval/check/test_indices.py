@@ -80,6 +80,11 @@ def test_verdicts_equal_those_of_python_lists(
     tables = table.view(torch.uint8 if table.element_size() == 1 else dtype).view(1, -1, 1)
     tables = tables.expand(shape).contiguous().view(dtype)
     values = spread(wanted, dtype)[: left.shape[0], :, : left.shape[2]].contiguous()
+    sound = row_of_indices_accepts(golden, golden, numbers, wanted, distinct=distinct, up_to_position=up_to_position)
+    if not expected and not sound:
+        with pytest.raises(GoldenFault):
+            compare_indices(left, right, rule, call(tables), values, EXACT)
+        return
     outcome = compare_indices(left, right, rule, call(tables), values, EXACT)
     assert outcome.passed == expected, outcome
 
@@ -275,3 +280,13 @@ def test_what_does_not_fit_together_is_our_fault(tmp_path: Path) -> None:
                                                                      rule=reduction),))  # fmt: skip
     with pytest.raises(InternalError, match="needs what the operator was called with"):
         judge_outputs(operator, golden_of(one), [[one]], never)
+
+
+def test_a_golden_that_breaks_its_own_rule_is_our_fault() -> None:
+    table, values = torch.tensor([3.0, 1.0, 2.0]), torch.tensor([3.0, 2.0])
+    golden, right = torch.tensor([0, 1]), torch.tensor([0, 2])
+    with pytest.raises(GoldenFault, match=r"the golden's own indices break index\.value"):
+        compare_indices(golden, golden, RULE, call(table), values, EXACT)
+    assert compare_indices(right, golden, RULE, call(table), values, EXACT).passed
+    with pytest.raises(GoldenFault, match=r"own indices break index\.distinct"):
+        compare_indices(right, torch.tensor([0, 0]), RULE, call(table), torch.tensor([3.0, 3.0]), EXACT)

@@ -77,3 +77,14 @@ def test_a_dtype_without_rules_is_a_matter_of_usage(declared: str) -> None:
 def test_a_golden_of_another_dtype_than_declared_is_a_matter_of_usage() -> None:
     with pytest.raises(UsageError, match="can't be float16"):
         judged(torch.zeros(2), torch.zeros(2).half(), "float16")
+
+
+def test_a_threshold_of_integers_is_the_largest_difference_of_few_elements() -> None:
+    whole = torch.arange(100, dtype=torch.int8)
+    one, many = whole.clone(), whole + 1
+    one[3] += 1
+    assert not judged(whole, one).accepted
+    assert judged(whole, one, threshold=1.0).accepted
+    assert judged(whole, one, threshold=0.99).rule == "integers"
+    assert judged(whole, many, threshold=1.0).rule == "integers.mismatches"
+    assert compare_pairs({"y": whole}, {"y": many}, {"y": many}, threshold=1.0).accepted
