@@ -22,6 +22,6 @@ def test_a_page_names_only_tests_that_exist(page: Path) -> None:
     assert missing == []
 
 
-@pytest.mark.parametrize("name", ["scoring", "hap", "timing"])
+@pytest.mark.parametrize("name", ["correctness", "scoring", "hap", "timing"])
 def test_the_rules_name_their_tests(name: str) -> None:
     assert len(NAMED.findall((ROOT / "docs" / "spec" / f"{name}.md").read_text(encoding="utf-8"))) > 5
