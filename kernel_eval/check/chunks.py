@@ -60,7 +60,10 @@ class Floats:
         self._array: NDArray[Any] | None = tensor.numpy() if tensor.dtype in (torch.float32, torch.float64) else None
 
     def read(self, start: int, stop: int, into: NDArray[Any]) -> NDArray[Any]:
-        """The elements from `start` to `stop`: a view where the precision is `into`'s already, else written there."""
+        """The elements from `start` to `stop`: a view where the precision is `into`'s already, else written there.
+
+        To be called under `np.errstate`: converting a signalling NaN counts as an invalid operation.
+        """
         if self._array is not None:
             part = self._array[start:stop]
             if part.dtype == into.dtype:

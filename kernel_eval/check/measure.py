@@ -74,8 +74,8 @@ def measure(found: torch.Tensor, golden: torch.Tensor, tolerance: Tolerance) -> 
 
     def piece(start: int, stop: int) -> Measured:
         arrays = [scratch.array(name, stop - start, np.float64) for name in ("found", "golden", "difference", "error")]
-        one, other = left.read(start, stop, arrays[0]), right.read(start, stop, arrays[1])
         with np.errstate(all="ignore"):
+            one, other = left.read(start, stop, arrays[0]), right.read(start, stop, arrays[1])
             return _measure_piece(one, other, arrays[2], arrays[3], tolerance, start)
 
     return _joined(over_chunks(found.numel(), piece, PIECE))

@@ -129,11 +129,11 @@ def measure_peer(peer: torch.Tensor, found: torch.Tensor, golden: torch.Tensor, 
     tensors, scratch = [Floats(tensor) for tensor in (peer, found, golden)], Scratch()
 
     def piece(start: int, stop: int) -> Peer:
-        arrays = [
-            tensor.read(start, stop, scratch.array(str(at), stop - start, np.float64))
-            for at, tensor in enumerate(tensors)
-        ]
         with np.errstate(all="ignore"):
+            arrays = [
+                tensor.read(start, stop, scratch.array(str(at), stop - start, np.float64))
+                for at, tensor in enumerate(tensors)
+            ]
             return _peer_piece(arrays[0], arrays[1], arrays[2], tolerance)
 
     pieces = over_chunks(peer.numel(), piece, PIECE)

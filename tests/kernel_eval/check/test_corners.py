@@ -282,6 +282,16 @@ def test_eight_bit_floats_have_their_own_tolerance(tmp_path: Path, dtype: torch.
     assert not judge_outputs(operator, golden_of(golden), [[wrong]], never).accepted
 
 
+def test_a_signalling_nan_is_a_nan_like_any_other(tmp_path: Path) -> None:
+    operator = operator_of(tmp_path / "sample", outputs=outputs_of(1))
+    signalling = torch.tensor([0x7F800001, 0x3F800000], dtype=torch.int32).view(F32)
+    golden, found = torch.tensor([NAN, 1.0]), signalling.clone()
+    assert judge_outputs(operator, golden_of(golden), [[found]], never).accepted
+    found[1] = 2.0
+    assert judge_outputs(operator, golden_of(golden), [[found]], never).rule == "regions.normal"
+    assert judge_outputs(operator, golden_of(torch.ones(2)), [[signalling]], never).rule == "special.nan"
+
+
 def test_zero_dimensional_tensors_are_judged(tmp_path: Path) -> None:
     operator = operator_of(tmp_path / "sample", outputs=outputs_of(1, lists=True))
     golden = golden_of([torch.tensor(3.0), torch.tensor(4.0)])
