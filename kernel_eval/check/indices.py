@@ -133,20 +133,22 @@ def judge_computed(seen: Indexed, wanted: torch.Tensor, tolerance: Tolerance) ->
         error, difference, _ = errors(start, stop)
         return (error >= tolerance.peak) & (difference > tolerance.small_error)
 
-    def summed(start: int, stop: int) -> tuple[float, int, float]:
+    def summed(start: int, stop: int) -> tuple[float, int, float, int]:
         error, _, small = errors(start, stop)
-        return float(error[~small].sum()), int(torch.count_nonzero(~small)), float(error.amax())
+        at = int(error.argmax())
+        return float(error[~small].sum()), int(torch.count_nonzero(~small)), float(error[at]), start + at
 
     refused = refusal("index.value", "indices find another value than wanted", count, wrong_at)
     if refused is not None:
         return refused
     pieces = over_chunks(count, summed)
-    counted = sum(number for _, number, _ in pieces)
-    mean = math.fsum(total for total, _, _ in pieces) / counted if counted else 0.0
-    largest = max(peak for _, _, peak in pieces)
-    passed = mean < tolerance.mean
-    message = "" if passed else f"the mean relative error of the values found is {mean:.3g}"
-    return TensorOutcome(passed, "index" if passed else "index.mean", message, mean, largest, figures=_figures(seen))
+    counted = sum(piece[1] for piece in pieces)
+    mean = math.fsum(piece[0] for piece in pieces) / counted if counted else 0.0
+    _, _, largest, at = max(pieces, key=lambda piece: piece[2])
+    if mean < tolerance.mean:
+        return TensorOutcome(True, "index", "", mean, largest, at if largest else None, figures=_figures(seen))
+    message = f"the mean relative error of the values found is {mean:.3g}, must be below {tolerance.mean:.3g}"
+    return TensorOutcome(False, "index.mean", message, mean, largest, at, figures=_figures(seen))
 
 
 def reduced(seen: Indexed, reduction: Reduction) -> torch.Tensor:

@@ -32,6 +32,8 @@ def compare_indices(
     table = called.tensor(rule.into) if rule.into else called.ask(rule.table, raised=True)
     axis = None if rule.axis is None else called.axis(rule.axis)
     seen = indexed(found, golden, table, axis)
+    if values is not None and values.shape != found.shape:
+        raise GoldenFault(f"{called.folder.name}: {rule.values} has another shape than the indices beside it")
     wanted = _wanted(seen, rule, values, called)
     tolerance = bounds.tolerance if rule.table else None
     if rule.table and (table.dtype != torch.float64 or tolerance is None):
@@ -55,8 +57,8 @@ def _wanted(seen: Indexed, rule: IndexRule, values: torch.Tensor | None, called:
     """The value that each index must find."""
     if rule.reduction is not None:
         return reduced(seen, rule.reduction)
-    if values is None or values.numel() != seen.found.numel():
-        raise GoldenFault(f"{called.folder.name}: there is no value of {rule.values} for every index")
+    if values is None:
+        raise GoldenFault(f"{called.folder.name}: there are neither values nor a reduction for the indices")
     if rule.into and values.dtype != seen.table.dtype:
         raise GoldenFault(f"{called.folder.name}: {rule.values} has another dtype than {rule.into}")
     return values

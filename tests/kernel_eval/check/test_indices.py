@@ -256,7 +256,7 @@ def test_second_best_everywhere_is_refused_though_each_is_near(tmp_path: Path) -
     x = torch.tensor([[0.0, 0.04, -0.04]] * 50).bfloat16()
     found = torch.tensor([[0]] * 50, dtype=torch.int32)
     result = gating(tmp_path, x, found)
-    assert (result.accepted, result.rule) == (False, "index.mean")
+    assert (result.accepted, result.rule, result.worst is not None) == (False, "index.mean", True)
 
 
 def test_what_does_not_fit_together_is_our_fault(tmp_path: Path) -> None:
