@@ -125,8 +125,8 @@ def judge_computed(seen: Indexed, wanted: torch.Tensor, tolerance: Tolerance) ->
         places = seen.places(seen.found, start, stop).masked_fill_(skipped, 0)
         found, golden = cast_once(seen.table[places], flat.dtype).double(), flat[start:stop].double()
         same = skipped | ~unequal(found, golden)
-        difference = (found - golden).abs_().nan_to_num_(math.inf).masked_fill_(same, 0.0)
-        error = (difference / (golden.abs() + DENOMINATOR_FLOOR)).nan_to_num_(math.inf)
+        difference = (found - golden).abs_().nan_to_num_(math.inf)
+        error = (difference / (golden.abs() + DENOMINATOR_FLOOR)).nan_to_num_(math.inf).masked_fill_(same, 0.0)
         return error, difference, skipped | (golden.abs() < tolerance.small)
 
     def wrong_at(start: int, stop: int) -> torch.Tensor:

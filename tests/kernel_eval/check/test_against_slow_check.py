@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import hypothesis.strategies as st
@@ -11,8 +12,10 @@ import torch
 from hypothesis import given, settings
 
 from kernel_eval.check.relative import compare_floats
-from kernel_eval.check.tolerances import DEFAULTS
+from kernel_eval.check.tolerances import DEFAULTS, Bounds
+from kernel_eval.check.values import compare_values
 from tests.factories.slow_check import FIGURES, HIFLOAT32, accepts
+from tests.factories.slow_rules import same
 
 DTYPES = [torch.float32, torch.float16, torch.bfloat16]
 EIGHT_BIT = [torch.float8_e4m3fn, torch.float8_e5m2]
@@ -159,3 +162,20 @@ def test_the_verdict_does_not_depend_on_the_number_of_threads(monkeypatch: pytes
         outcomes.append(compare_floats(found, golden, DEFAULTS["float32"], False, lambda: golden))
     assert outcomes[0] == outcomes[1] == outcomes[2]
     assert outcomes[0].rule != "first_screen"
+
+
+exact_value = st.sampled_from([0.0, -0.0, 1.0, 1.0 + 2**-23, -1.0, 1e-45, MAGNITUDES[-1], *SPECIAL])
+
+
+@settings(max_examples=200, deadline=None)
+@given(rows=st.lists(st.tuples(exact_value, exact_value), min_size=1, max_size=6), signed=st.booleans())
+def test_exact_floats_and_signed_zeros_follow_plain_python(rows: list[tuple[float, float]], signed: bool) -> None:
+    found, golden = (torch.tensor(column) for column in zip(*rows, strict=True))
+    bounds = Bounds(replace(DEFAULTS["float32"], mean=0.0), signed_zero=signed)
+    outcome = compare_values(found, golden, bounds, lambda: golden)
+    pairs = list(zip(found.tolist(), golden.tolist(), strict=True))
+    expected = all(same(one, other) for one, other in pairs)
+    if signed:
+        zeros = [pair for pair in pairs if pair == (0, 0)]
+        expected &= all(math.copysign(1, one) == math.copysign(1, other) for one, other in zeros)
+    assert outcome.passed == expected, outcome

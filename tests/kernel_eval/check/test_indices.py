@@ -13,11 +13,12 @@ from hypothesis import given, settings
 
 from kernel_eval.check import judge_outputs
 from kernel_eval.check.called import Called
+from kernel_eval.check.indices import Indexed, judge_computed
 from kernel_eval.check.pointed import compare_indices
-from kernel_eval.check.tolerances import EXACT
+from kernel_eval.check.tolerances import DEFAULTS, EXACT
 from kernel_eval.errors import GoldenFault, InternalError
 from kernel_eval.model import AttributeSpec, Comparator, Comparison, IndexRule, InputSpec, OutputSpec, Reduction
-from tests.factories.slow_rules import row_of_indices_accepts
+from tests.factories.slow_rules import row_of_indices_accepts, same
 from tests.factories.tasks import ALL_DTYPES, golden_of, operator_of
 
 NAN = math.nan
@@ -290,3 +291,30 @@ def test_a_golden_that_breaks_its_own_rule_is_our_fault() -> None:
     assert compare_indices(right, golden, RULE, call(table), values, EXACT).passed
     with pytest.raises(GoldenFault, match=r"own indices break index\.distinct"):
         compare_indices(right, torch.tensor([0, 0]), RULE, call(table), torch.tensor([3.0, 3.0]), EXACT)
+
+
+near = st.sampled_from([0.0, 1e-9, 1e-4, 3e-4, 4.8e-4, 5e-4, 0.01, 0.0101, 0.2, 0.2002, 0.5, NAN])
+
+
+@settings(max_examples=300, deadline=None)
+@given(table=st.lists(near, min_size=2, max_size=6), data=st.data())
+def test_computed_values_follow_a_plain_loop(table: list[float], data: st.DataObject) -> None:
+    inside = st.integers(0, len(table) - 1)
+    golden = data.draw(st.lists(inside, min_size=1, max_size=6))
+    found = [data.draw(st.one_of(st.just(right), inside)) for right in golden]
+    half = [torch.tensor(value, dtype=torch.float64).half().item() for value in table]
+    tolerance = DEFAULTS["float16"]
+    errors, passed = [], True
+    for index, right in zip(found, golden, strict=True):
+        if same(half[index], half[right]):
+            errors.append((0.0, half[right]))
+            continue
+        off = abs(half[index] - half[right])
+        error = off / (abs(half[right]) + 1e-7)
+        passed &= not (math.isnan(off) or (error >= tolerance.peak and off > tolerance.small_error))
+        errors.append((error, half[right]))
+    counted = [error for error, right in errors if not abs(right) < tolerance.small]
+    expected = passed and (not counted or math.fsum(counted) / len(counted) < tolerance.mean)
+    seen = Indexed(torch.tensor(found), torch.tensor(golden), torch.tensor(table, dtype=torch.float64), 1, 1)
+    wanted = torch.tensor([half[right] for right in golden]).half()
+    assert judge_computed(seen, wanted, tolerance).passed == expected

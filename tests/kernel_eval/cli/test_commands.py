@@ -10,6 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
+from safetensors.torch import save_file
 
 from kernel_eval.cli import main
 
@@ -134,6 +136,31 @@ def test_check_judges_files_and_says_so_in_json_and_by_its_exit_code(
     refused = json.loads(out)
     assert (code, refused["verdict"], refused["rule"]) == (1, "wrong_values", "special.nan")
     assert refused["worst"]["found"] == "NaN"
+
+
+def test_check_knows_eight_bit_floats_carried_formats_and_quantised_integers(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    exact, ones = torch.linspace(1, 2, 2000, dtype=torch.float64), torch.ones(2000, dtype=torch.int8)
+    files = {
+        "golden": exact, "narrow": exact.to(torch.float8_e5m2), "carried": (exact * (1 + 2.0**-12)).float(),
+        "ones": ones, "near": ones + (torch.arange(2000) < 2).to(torch.int8),
+    }  # fmt: skip
+    for name, tensor in files.items():
+        save_file({"y": tensor}, tmp_path / f"{name}.safetensors")
+    for golden, output, words, wanted in [
+        ("golden", "narrow", (), (0, "first_screen", 0.25)),
+        ("golden", "narrow", ("--declared-dtype", "float8_e4m3fn"), (1, "structure.dtype", None)),
+        ("golden", "carried", ("--declared-dtype", "hifloat32"), (0, "first_screen", 2**-11)),
+        ("golden", "carried", (), (1, "regions.normal_mean", 2**-13)),
+        ("ones", "near", (), (1, "integers", 0.0)),
+        ("ones", "near", ("--threshold", "1"), (0, "integers.tolerance", 1.0)),
+    ]:
+        paths = (f"{tmp_path}/{golden}.safetensors", f"{tmp_path}/{output}.safetensors")
+        code, out, _ = run(capsys, "check", "--golden", paths[0], "--output", paths[1], *words)
+        found = json.loads(out)
+        assert (code, found["rule"], found["threshold"]) == wanted
+        assert found["relaxed"] == ("--threshold" in words)
 
 
 @pytest.mark.parametrize(
