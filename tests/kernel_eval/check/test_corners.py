@@ -71,6 +71,8 @@ CORNERS = [
      "regions.small", False),
     ("float16 zeros for a small golden", F16, [2e-4] * 50, [0.0] * 50, [2e-4] * 50, "regions.small", False),
     ("a single wrong value", F32, [3.0], [2.0], None, "regions.normal", False),
+    ("two cancelled errors, free however few elements there are", F32, [3e-3], [-3e-3], None, "regions", True),
+    ("three cancelled errors against none", F32, [3e-3] * 3, [-3e-3] * 3, [3e-3] * 3, "regions.cancellation", False),
     ("an empty tensor", F32, [], [], None, "first_screen", True),
     ("eight-bit numbers as they are", E4M3, [1.0, -448.0, 0.0], [1.0, -448.0, -0.0], None, "first_screen", True),
     ("eight-bit NaN in the same place", E4M3, [NAN, 1.0], [NAN, 1.0], None, "first_screen", True),
@@ -90,7 +92,7 @@ CORNERS = [
 
 def test_there_are_at_least_forty_corners_each_with_a_name_of_its_own() -> None:
     names = [row[0] for row in (*CORNERS, *INTEGERS)]
-    assert (len(CORNERS), len(INTEGERS)) == (56, 15)
+    assert (len(CORNERS), len(INTEGERS)) == (58, 15)
     assert len(set(names)) == len(names) == len(CORNERS) + len(INTEGERS)
 
 
