@@ -61,9 +61,11 @@ def build_candidate(candidate: Candidate, settings: Settings, work_dir: Path) ->
 
 def _take_prebuilt(source: Path, package_dir: Path) -> Build:
     progress = _Progress()
-    found = sorted((source / DIST).glob(f"*{WHEEL_SUFFIX}"))
+    found = sorted((source / DIST).glob(f"*{WHEEL_SUFFIX}")) or sorted(source.glob(f"*{WHEEL_SUFFIX}"))
     if not found:
-        raise UsageError(f"{source} holds neither {BUILD_SCRIPT} nor a wheel in {DIST}/; there is nothing to build")
+        raise UsageError(
+            f"{source} holds neither {BUILD_SCRIPT} nor a wheel, in {DIST}/ or beside it; there is nothing to build"
+        )
     wheels = tuple(_read(path) for path in found)
     return _installed(wheels, package_dir, progress, prebuilt=True)
 

@@ -59,7 +59,7 @@ def judge_cases(
 def prepare(session: Session, operator: Operator, case: Case, pool: Pool) -> Prepared:
     """Golden and inputs of trial 0 made ready; the goldens that timing will need are put into the cache."""
     golden = session.goldens.golden(operator, case, 0)
-    call = call_of(operator, case)
+    call = session.candidate_call(operator, call_of(operator, case))
     pool.lay_out(call, 1)
     session.goldens.fill(operator, case, 0, pool.inputs(0))
     if session.stand is not None:

@@ -8,18 +8,19 @@ import random
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kernel_eval.cases.decoys import DecoySource
 from kernel_eval.errors import EvaluationStopped
 from kernel_eval.evaluation.calls import largest_input_bytes
 from kernel_eval.evaluation.goldens import Goldens
+from kernel_eval.evaluation.interfaces import Matching
 from kernel_eval.golden.baseline import write_baseline_package
 from kernel_eval.golden.cache import GoldenCache
 from kernel_eval.golden.native import NativeRunner
 from kernel_eval.hap import CpuPeaks
-from kernel_eval.model import AnchorSet, Event, Suite
+from kernel_eval.model import AnchorSet, CallSpec, Event, Operator, Suite
 from kernel_eval.runner.box import RunBox
 from kernel_eval.runner.pool import Pool
 from kernel_eval.sandbox.priority import favoured
@@ -64,6 +65,13 @@ class Session:
     stand: TimingStand | None
     tell: Callable[[Event], None]
     should_stop: Callable[[], bool]
+    matching: Matching | None = None
+    """Names of the candidate's functions; None where it has those of the schemas."""
+
+    def candidate_call(self, operator: Operator, call: CallSpec) -> CallSpec:
+        """`call` under the name that the candidate gave to the operator."""
+        name = self.matching.functions.get(operator.name) if self.matching else None
+        return call if name in (None, call.function) else replace(call, function=name)
 
     def stop_if_asked(self) -> None:
         """Raise `EvaluationStopped` where the caller wants no more."""

@@ -121,7 +121,7 @@ def measure_case(session: Session, operator: Operator, case: Case) -> Trial:
     limit = cpu_limit(operator, case, session.peaks, plan.pool_bytes)
     subject = Subject(
         operator=operator.name,
-        candidate=call,
+        candidate=session.candidate_call(operator, call),
         baseline=call,
         plan=plan,
         fill=lambda places, played: _fill(session, stand, operator, case, places, played),

@@ -20,14 +20,17 @@ from kernel_eval.model.events import (
     CaseJudged,
     CaseTimed,
     Event,
+    InterfacesFound,
     OperatorFinished,
     OperatorStarted,
 )
 from kernel_eval.model.flag import Flag, FlagId, Severity
+from kernel_eval.model.interface import Interface, Place
 from kernel_eval.model.measurement import Measurement, MeasurementState
 from kernel_eval.model.operator import AttributeSpec, Comparator, InputSpec, Level, Operator, OutputSpec
 from kernel_eval.model.report import Report
 from kernel_eval.model.result import CaseResult, Comparison, OperatorResult, Worst
+from kernel_eval.model.spelling import spellings
 from kernel_eval.model.suite import Suite
 from kernel_eval.model.tensor import ITEM_BYTES, ArgumentSpec, CallSpec, ResultSpec, TensorSpec
 from kernel_eval.model.verdict import PRECEDENCE, Verdict, strongest
@@ -60,6 +63,8 @@ __all__ = [
     "FlagId",
     "InputShape",
     "InputSpec",
+    "Interface",
+    "InterfacesFound",
     "Level",
     "Limit",
     "Measurement",
@@ -69,6 +74,7 @@ __all__ = [
     "OperatorResult",
     "OperatorStarted",
     "OutputSpec",
+    "Place",
     "Provenance",
     "RangeKind",
     "Report",
@@ -83,6 +89,7 @@ __all__ = [
     "Verdict",
     "Worst",
     "element_count",
+    "spellings",
     "strongest",
     "tensor_shapes",
 ]

@@ -54,8 +54,8 @@ ADDRESS_SPACE_BYTES = 3 * GIB
 CODE = INSIDE / "code"
 INSIDE_MODULES = (
     "__init__.py", "runner/__init__.py", "runner/start.py", "runner/zygote.py", "runner/zygote_memory.py",
-    "runner/child.py", "runner/child_arena.py", "runner/child_claims.py", "runner/child_memory.py",
-    "runner/protocol.py", "device/__init__.py", "device/cpu.py", "sandbox/__init__.py",
+    "runner/child.py", "runner/child_arena.py", "runner/child_claims.py", "runner/child_interfaces.py",
+    "runner/child_memory.py", "runner/protocol.py", "device/__init__.py", "device/cpu.py", "sandbox/__init__.py",
     "sandbox/confine.py",
 )  # fmt: skip
 """All of the project's files that a run box sees."""

@@ -19,8 +19,9 @@ from typing import Any
 from kernel_eval.device.cpu import CpuDevice
 from kernel_eval.runner.child_arena import Arena
 from kernel_eval.runner.child_claims import as_declared, claims, flat_tensors
+from kernel_eval.runner.child_interfaces import listing
 from kernel_eval.runner.child_memory import Buffers
-from kernel_eval.runner.protocol import PLACE, Kind, Message, pack, receive, receive_with, send
+from kernel_eval.runner.protocol import LISTING, PLACE, Kind, Message, pack, receive, receive_with, send
 
 PACKAGE = "cann_bench"
 PLAN_DESCRIPTORS = 3
@@ -73,6 +74,8 @@ def load_function(package_dir: str, name: str, arena: Arena) -> Callable[..., An
     found: Any = None
     try:
         package = import_package(package_dir)
+        if name == LISTING:
+            return listing(package)
         found = getattr(getattr(torch.ops, PACKAGE), name, None) or getattr(package, name, None)
     except BaseException as error:  # noqa: BLE001 -- importing runs foreign code
         raise _failure(error, Kind.LOAD_FAILED, arena) from None
