@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from kernel_eval.commands.importing import import_command
 from kernel_eval.commands.options import DEFAULT_SUITE, FILE, FOLDER, open_suite
 from kernel_eval.errors import UsageError
 from kernel_eval.suite import default_bench_data
@@ -16,7 +17,7 @@ NAME = click.argument("name", default=DEFAULT_SUITE)
 LEAST_SECRET_BYTES = 16
 
 
-@click.group("suite")
+@click.group("suite", commands=[import_command])
 def suite() -> None:
     """Check and make task sets."""
 

@@ -6,6 +6,7 @@ import torch
 
 from kernel_eval.check import judge_outputs
 from kernel_eval.evaluation.goldens import Goldens
+from kernel_eval.evaluation.imported import ImportedGoldens
 from kernel_eval.golden.call import Golden
 from kernel_eval.model import Case, Comparison, Operator
 from kernel_eval.runner.pool import Pool
@@ -17,7 +18,9 @@ KEPT_BYTES = 64 << 20
 class KnownOutputs:
     """Judges outputs in the pool against the goldens of trials 0 to `known` - 1."""
 
-    def __init__(self, goldens: Goldens, operator: Operator, case: Case, known: int, pool: Pool) -> None:
+    def __init__(
+        self, goldens: Goldens | ImportedGoldens, operator: Operator, case: Case, known: int, pool: Pool
+    ) -> None:
         """Read the goldens. Raises `GoldenFault`."""
         self._goldens = goldens
         self._operator = operator
@@ -33,12 +36,11 @@ class KnownOutputs:
         kept = self._accepted.get(trial)
         if kept is not None and all(map(torch.equal, bits, kept[1])):
             return kept[0]
-        found = judge_outputs(
-            self._operator,
-            self._known[trial],
-            outputs,
-            self._goldens.same_precision(self._operator, self._case, trial),
-        )
+        compared = self._goldens.finished(self._operator, self._case, outputs)
+        if isinstance(compared, Comparison):
+            return compared
+        same_precision = self._goldens.same_precision(self._operator, self._case, trial)
+        found = judge_outputs(self._operator, self._known[trial], compared, same_precision)
         if found.accepted and kept is None and sum(map(torch.numel, bits)) <= KEPT_BYTES:
             self._accepted[trial] = (found, [tensor.clone() for tensor in bits])
         return found

@@ -1,6 +1,6 @@
 """Frozen nouns of the judge. Imports neither torch nor numpy."""
 
-from kernel_eval.model.anchor import UNITS, Anchor, AnchorSet, Bottleneck, Limit, Provenance
+from kernel_eval.model.anchor import NO_LIMIT, UNITS, Anchor, AnchorSet, Bottleneck, Limit, Provenance
 from kernel_eval.model.candidate import Build, Candidate
 from kernel_eval.model.case import (
     Attribute,
@@ -25,6 +25,7 @@ from kernel_eval.model.events import (
     OperatorStarted,
 )
 from kernel_eval.model.flag import Flag, FlagId, Severity
+from kernel_eval.model.foreign import Foreign
 from kernel_eval.model.interface import Interface, Place
 from kernel_eval.model.measurement import Measurement, MeasurementState
 from kernel_eval.model.operator import AttributeSpec, Comparator, InputSpec, Level, Operator, OutputSpec
@@ -37,6 +38,7 @@ from kernel_eval.model.verdict import PRECEDENCE, Verdict, strongest
 
 __all__ = [
     "ITEM_BYTES",
+    "NO_LIMIT",
     "PRECEDENCE",
     "UNITS",
     "Anchor",
@@ -61,6 +63,7 @@ __all__ = [
     "Event",
     "Flag",
     "FlagId",
+    "Foreign",
     "InputShape",
     "InputSpec",
     "Interface",

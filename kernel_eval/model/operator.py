@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
+from kernel_eval.model.foreign import Foreign
+
 
 class Level(StrEnum):
     """Level of difficulty, as the paper names them."""
@@ -24,6 +26,8 @@ class Comparator(StrEnum):
     """Floats by relative error, integers and bool exactly (`judging.md` section 1)."""
     IGNORED = "ignored"
     """Declared `compare: false`: structure only."""
+    ALLCLOSE = "allclose"
+    """|output − golden| ≤ a + a·|golden|, with a by dtype; of imported module suites."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,11 @@ class InputSpec:
 
 @dataclass(frozen=True)
 class AttributeSpec:
-    """One attribute: `type` is `int`, `float`, `str` or `bool`; `default` None means required."""
+    """One attribute: `type` is `int`, `float`, `str` or `bool`; `default` None means required.
+
+    Operators of imported suites also have lists (`int[]`) and values that may be None (`float?`), with no default:
+    their cases name every value.
+    """
 
     name: str
     type: str
@@ -62,6 +70,8 @@ class OutputSpec:
     comparator: Comparator = Comparator.NUMERIC
     non_finite: bool = True
     """Whether the golden may yield NaN or Inf from the declared inputs."""
+    dtypes: tuple[str, ...] = ()
+    """Imported suites only, where `dtype` is `golden`: what the golden's run in native precision may yield."""
 
 
 @dataclass(frozen=True)
@@ -92,3 +102,5 @@ class Operator:
     same_precision_relief: bool = False
     in_place: bool = False
     """Whether the operator writes into its inputs, so that the child maps them privately."""
+    foreign: Foreign | None = None
+    """Set for an operator of an imported suite, whose golden is untrusted."""

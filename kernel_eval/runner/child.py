@@ -21,6 +21,7 @@ from kernel_eval.runner.child_arena import Arena
 from kernel_eval.runner.child_claims import as_declared, claims, flat_tensors
 from kernel_eval.runner.child_interfaces import listing
 from kernel_eval.runner.child_memory import Buffers
+from kernel_eval.runner.child_modules import module_function
 from kernel_eval.runner.protocol import LISTING, PLACE, Kind, Message, pack, receive, receive_with, send
 
 PACKAGE = "cann_bench"
@@ -84,6 +85,14 @@ def load_function(package_dir: str, name: str, arena: Arena) -> Callable[..., An
         raise Failed(Message(Kind.LOAD_FAILED, (), text.encode()))
     function: Callable[..., Any] = found
     return function
+
+
+def load_module(kind: Callable[..., Any], plan: dict[str, Any], arena: Arena) -> Callable[..., Any]:
+    """An instance of a `torch.nn.Module` class as a function of its arguments by name."""
+    try:
+        return module_function(kind, plan["init"], plan["seed"])
+    except BaseException as error:  # noqa: BLE001 -- making it runs foreign code
+        raise _failure(error, Kind.LOAD_FAILED, arena) from None
 
 
 class Batch:
@@ -218,6 +227,8 @@ def play(channel: socket.socket, around: Surroundings) -> None:
     try:
         plan, buffers = _prepare(channel, around)
         function = load_function(around.package_dir, plan["function"], around.arena)
+        if plan["init"] is not None:
+            function = load_module(function, plan, around.arena)
         batch = Batch(plan, around, buffers)
         found = batch.warm_up(function)
         if found and not as_declared(found, plan["results"]):
