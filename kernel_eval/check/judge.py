@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 import torch
 
+from kernel_eval.check.allclose import allclose_bound, compare_allclose
 from kernel_eval.check.exact import compare_exactly, compare_integers
 from kernel_eval.check.outcome import TensorOutcome
 from kernel_eval.check.relative import compare_floats
@@ -76,6 +78,10 @@ def _compare(
     position, index = place
     if not found.dtype.is_floating_point:
         return _comparison(operator, compare_integers(found, golden), None, (found, golden), place)
+    if operator.outputs[position].comparator is Comparator.ALLCLOSE:
+        bound = allclose_bound(declared)
+        outcome = compare_allclose(found, golden, bound)
+        return replace(_comparison(operator, outcome, None, (found, golden), place), threshold=bound)
     tolerance = tolerance_for(operator, declared)
     if tolerance.mean == 0:
         return _comparison(operator, compare_exactly(found, golden), tolerance, (found, golden), place)

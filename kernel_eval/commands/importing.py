@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import re
+import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from kernel_eval.commands.options import FOLDER
+from kernel_eval.commands.options import FOLDER, default_cache_dir
 from kernel_eval.errors import UsageError
 from kernel_eval.suite import default_bench_data
 
 if TYPE_CHECKING:
     from kernel_eval.suite.imported.gathered import Gathered
 
-FORMATS = ("task-tree",)
+FORMATS = ("task-tree", "modules")
 MOST_NOTES = 20
 VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,39}")
 
@@ -41,7 +42,7 @@ def import_command(
     """Import the task set in FOLDER; nothing of it is executed outside a sandbox, and all its faults are named at once.
 
     Understood are task trees (level*/OPERATOR/proto.yaml, cases.yaml or cases.csv, golden.py, desc.md, with
-    metadata/HARDWARE.json).
+    metadata/HARDWARE.json) and KernelBench-style modules (Python files with Model, get_inputs, get_init_inputs).
     """
     from kernel_eval.suite.imported.store import keep, refuse_name
 
@@ -68,4 +69,8 @@ def _gather(folder: Path, form: str | None, *, strict: bool) -> Gathered:
 
     if form == "task-tree" or (form is None and looks_like_task_tree(folder)):
         return gather_task_tree(folder, strict=strict)
-    raise UsageError(f"{folder}: no task set of a known format")
+    from kernel_eval.golden.described import import_modules
+    from kernel_eval.settings import Settings
+
+    with tempfile.TemporaryDirectory(prefix="kernel-eval-") as work:
+        return import_modules(folder, Settings(work_dir=Path(work), cache_dir=default_cache_dir()))

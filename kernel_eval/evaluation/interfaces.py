@@ -10,6 +10,7 @@ from kernel_eval.runner.box import RunBox
 from kernel_eval.runner.interfaces import list_interfaces
 
 MOST_NAMED = 12
+MODULE = "ModelNew"
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Matching:
 
 def find_interfaces(box: RunBox, operators: Sequence[Operator]) -> Matching:
     """Ask the package in the box, and match what it says."""
-    wanted = tuple(dict.fromkeys(name for operator in operators for name in spellings(operator)))
+    wanted = tuple(dict.fromkeys(name for operator in operators for name in names_of(operator, len(operators) == 1)))
     found = list_interfaces(box, wanted)
     if isinstance(found, tuple):
         return match_interfaces(operators, found)
@@ -40,12 +41,18 @@ def find_interfaces(box: RunBox, operators: Sequence[Operator]) -> Matching:
     return Matching((), functions, (), f"{found.status}: {found.detail}".removesuffix(": "))
 
 
+def names_of(operator: Operator, alone: bool) -> tuple[str, ...]:
+    """The names by which a package may have it; the only problem of a module suite may be called `ModelNew`."""
+    module = operator.foreign is not None and operator.foreign.module
+    return (*spellings(operator), MODULE) if module and alone else spellings(operator)
+
+
 def match_interfaces(operators: Sequence[Operator], interfaces: tuple[Interface, ...]) -> Matching:
     """Match by the schema's function name, then by the known spellings."""
     names = {interface.name for interface in interfaces}
     functions: dict[str, str] = {}
     for operator in operators:
-        found = next((name for name in spellings(operator) if name in names), None)
+        found = next((name for name in names_of(operator, len(operators) == 1) if name in names), None)
         if found is not None:
             functions[operator.name] = found
     missing = tuple(operator.name for operator in operators if operator.name not in functions)

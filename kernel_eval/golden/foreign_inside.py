@@ -47,6 +47,32 @@ def find(package: str, entries: Mapping[str, Mapping[str, Any]], name: str) -> A
     return call
 
 
+def register(package: str, entries: Mapping[str, Mapping[str, Any]], schemas: Mapping[str, str]) -> Any:
+    """Register what torch understands as `torch.ops.<package>.<function>`; the library must be kept."""
+    library = torch.library.Library(package, "DEF")  # type: ignore[no-untyped-call]
+    for function, schema in schemas.items():
+        try:
+            arguments = torch._C.parse_schema(f"{package}::{schema}").arguments
+        except RuntimeError:
+            continue
+        library.define(schema)  # type: ignore[no-untyped-call]
+        library.impl(function, _kernel(package, entries, function, arguments), "CPU")  # type: ignore[no-untyped-call]
+    return library
+
+
+def _kernel(
+    package: str, entries: Mapping[str, Mapping[str, Any]], function: str, arguments: Sequence[Any]
+) -> Callable[..., Any]:
+    names = [argument.name for argument in arguments]
+    defaults = {argument.name: argument.default_value for argument in arguments if argument.has_default_value()}
+
+    def kernel(*given: Any, **named: Any) -> Any:
+        run = find(package, entries, f"exact{SEPARATOR}{function}")
+        return run(**{**defaults, **dict(zip(names, given, strict=False)), **named})
+
+    return kernel
+
+
 class ForeignGolden:
     """One operator's file and what the judge knows of it."""
 
@@ -105,6 +131,10 @@ class ForeignGolden:
         lifted = {name: raised(value) for name, value in given.items()}
         return raised(self._arranged(self._run(self._entry["oracle"] or self._entry["golden"], lifted)))
 
+    def exact(self, given: dict[str, Any]) -> Any:
+        """The golden as a submission: the values of the FP64 run in the dtypes of the native one."""
+        return _as(self.oracle(given), self.native(given))
+
     def native_seen(self, given: dict[str, Any]) -> Any:
         """The same as `get_output` rewrites them for comparison."""
         return self._seen(self.native(given), given)
@@ -119,13 +149,16 @@ class ForeignGolden:
         return self._seen(outputs[0] if len(outputs) == 1 else tuple(outputs), given)
 
     def describe(self, _: dict[str, Any]) -> torch.Tensor:
-        """What a module's file says of its inputs and of the module's arguments, as JSON."""
-        inputs = [_described(value) for value in self._names["get_inputs"]()]
+        """What a module's file says of its inputs, its outputs and the module's arguments, as JSON."""
+        given = list(self._names["get_inputs"]())
+        inputs = [_described(value) for value in given]
         make = self._names.get("get_init_inputs", list)
         init = make() if callable(make) else make
         if isinstance(init, dict):
             raise TypeError("get_init_inputs returns a mapping; it must return a list")
-        text = json.dumps({"inputs": inputs, "init": list(init)}).encode()
+        found = make_module(self._names[self._entry["golden"]], json.dumps(list(init)), self._entry["seed"])(*given)
+        outputs = [_described(value) for value in (found if isinstance(found, list | tuple) else [found])]
+        text = json.dumps({"inputs": inputs, "outputs": outputs, "init": list(init)}).encode()
         if len(text) > DESCRIBED_BYTES:
             raise ValueError(f"the description takes {len(text)} bytes, at most {DESCRIBED_BYTES} are read")
         return torch.frombuffer(bytearray(text.ljust(DESCRIBED_BYTES)), dtype=torch.uint8).clone()
@@ -170,6 +203,7 @@ MODES: Mapping[str, Callable[[ForeignGolden, dict[str, Any]], Any]] = {
     "inputs": ForeignGolden.inputs,
     "native": ForeignGolden.native,
     "oracle": ForeignGolden.oracle,
+    "exact": ForeignGolden.exact,
     "native_seen": ForeignGolden.native_seen,
     "oracle_seen": ForeignGolden.oracle_seen,
     "seen": ForeignGolden.seen,
@@ -209,6 +243,13 @@ def raised(value: Any) -> Any:
     return value
 
 
+def _as(exact: Any, native: Any) -> Any:
+    """Values of the one in the dtypes and containers of the other."""
+    if isinstance(native, list | tuple):
+        return type(native)(_as(one, other) for one, other in zip(exact, native, strict=True))
+    return exact.to(native.dtype)
+
+
 def _alike(found: Any, arranged: Any) -> bool:
     """Whether arranging changed nothing."""
     if isinstance(arranged, list | tuple):
@@ -236,7 +277,7 @@ def _described(value: Any) -> dict[str, Any]:
         return {"dtype": str(value.dtype).removeprefix("torch."), "shape": list(value.shape)}
     if isinstance(value, bool | int | float):
         return {"value": value}
-    raise TypeError(f"get_inputs returns a {type(value).__name__}; it must return tensors and numbers")
+    raise TypeError(f"{type(value).__name__} among the inputs or outputs; there must be tensors and numbers only")
 
 
 def _seed(seed: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,16 @@ def __getattr__(name):
     return _foreign_inside.find("{package}", ENTRIES, name)
 '''
 
+_SUBMISSION = """
+SCHEMAS = {functions}
+LIBRARY = _foreign_inside.register("{package}", ENTRIES, SCHEMAS)
+
+
+def __getattr__(name):
+    mode = "exact" + _foreign_inside.SEPARATOR if name in SCHEMAS else ""
+    return _foreign_inside.find("{package}", ENTRIES, mode + name)
+"""
+
 
 def write_foreign_package(operators: Sequence[Operator], target: Path) -> None:
     """Write the package `cann_bench` into the folder `target`.
@@ -48,6 +58,18 @@ def foreign_package(operators: Sequence[Operator]) -> dict[str, str]:
         f"{PACKAGE}/_foreign_inside.py": inside,
     }
     return files | {f"{PACKAGE}/{_file(operator)}.py": golden_source(operator) for operator in operators}
+
+
+def foreign_submission(operators: Sequence[Operator], schemas: Mapping[str, str]) -> dict[str, str]:
+    """The same as a submission: `<function>` has the values of the FP64 run in the dtypes of the native one.
+
+    What torch can register by its schema lies under `torch.ops.cann_bench`, all else in the package.
+    """
+    files = foreign_package(operators)
+    functions = {op.function: schemas[op.function] for op in operators if op.foreign and not op.foreign.module}
+    head = files[f"{PACKAGE}/__init__.py"].partition("\n\ndef empty")[0]
+    files[f"{PACKAGE}/__init__.py"] = head + _SUBMISSION.format(package=PACKAGE, functions=repr(functions))
+    return files
 
 
 def _entry(operator: Operator) -> dict[str, Any]:

@@ -44,17 +44,6 @@ def declared(golden: Callable[..., Any], outputs: Sequence[str]) -> Callable[...
     return call
 
 
-def twice(golden: Callable[..., Any], oracle: Callable[..., Any]) -> Callable[..., Any]:
-    """A golden whose dtypes nobody declares: those of its run on the native inputs, with the values of the FP64 run."""
-
-    def call(**given: Any) -> Any:
-        native = golden(**given)
-        exact = oracle(**{name: raised(value) for name, value in given.items()})
-        return _as(exact, native)
-
-    return call
-
-
 def raised(value: Any) -> Any:
     """Floating tensors in FP64, in lists as well; anything else as it is."""
     if isinstance(value, torch.Tensor):
@@ -78,9 +67,3 @@ def _rounded(value: Any, dtype: torch.dtype) -> Any:
     if isinstance(value, list | tuple):
         return [_rounded(entry, dtype) for entry in value]
     return (cast_once(value.double(), dtype) if dtype.is_floating_point else value.to(dtype)).contiguous()
-
-
-def _as(exact: Any, native: Any) -> Any:
-    if isinstance(native, list | tuple):
-        return type(native)(_as(one, other) for one, other in zip(exact, native, strict=True))
-    return _rounded(exact, native.dtype)

@@ -19,6 +19,7 @@ from kernel_eval.cases.operator_source import operator_source
 from kernel_eval.check import rounding
 from kernel_eval.errors import UsageError
 from kernel_eval.golden import inside
+from kernel_eval.golden.foreign_package import foreign_submission
 from kernel_eval.model import Operator, Suite
 
 PACKAGE = "cann_bench"
@@ -60,6 +61,8 @@ def build_golden_wheel(suite: Suite, out: Path) -> Path:
 
 def golden_package(suite: Suite) -> dict[str, str]:
     """The package's files by their paths."""
+    if any(operator.foreign is not None for operator in suite.operators):
+        return foreign_submission(suite.operators, {op.function: torch_schema(op.schema) for op in suite.operators})
     modules = [f"_{operator.name}" for operator in suite.operators]
     head = _MAKING.format(
         suite=suite.name, version=suite.version, digest=suite.digest, package=PACKAGE, modules=", ".join(modules)

@@ -31,7 +31,7 @@ from kernel_eval.model.measurement import Measurement, MeasurementState
 from kernel_eval.model.operator import AttributeSpec, Comparator, InputSpec, Level, Operator, OutputSpec
 from kernel_eval.model.report import Report
 from kernel_eval.model.result import CaseResult, Comparison, OperatorResult, Worst
-from kernel_eval.model.spelling import spellings
+from kernel_eval.model.spelling import identifier_of, spellings
 from kernel_eval.model.suite import Suite
 from kernel_eval.model.tensor import ITEM_BYTES, ArgumentSpec, CallSpec, ResultSpec, TensorSpec
 from kernel_eval.model.verdict import PRECEDENCE, Verdict, strongest
@@ -92,6 +92,7 @@ __all__ = [
     "Verdict",
     "Worst",
     "element_count",
+    "identifier_of",
     "spellings",
     "strongest",
     "tensor_shapes",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keyword
 import re
 from collections.abc import Iterator
 
@@ -18,6 +19,12 @@ def spellings(operator: Operator) -> tuple[str, ...]:
     `GridSampler3D` gives `grid_sampler3_d`, `grid_sampler3d` and `grid_sampler_3d` besides itself and `gridsampler3d`.
     """
     return tuple(dict.fromkeys(name for name in _spellings(operator) if name.isidentifier()))
+
+
+def identifier_of(title: str) -> str:
+    """A title, such as a file's name, as a lower-case identifier: `1_Square_matrix` gives `p1_square_matrix`."""
+    name = re.sub(r"[^a-z0-9]+", "_", title.lower()).strip("_")
+    return name if name.isidentifier() and not keyword.iskeyword(name) else f"p{name}"
 
 
 def _spellings(operator: Operator) -> Iterator[str]:

@@ -14,10 +14,11 @@ PREFIX = "input"
 def module_function(kind: Callable[..., Any], init: str, seed: int) -> Callable[..., Any]:
     """An instance of `kind` whose weights follow from the seed, called with `input0`, `input1`, … in their order.
 
-    Golden, baseline and candidate are made after the same seed, which is how their weights come to be the same.
+    A function takes the place of an instance. Golden, baseline and candidate are made after the same seed, which is
+    how their weights come to be the same.
     """
     torch.manual_seed(seed)
-    module = kind(*json.loads(init))
+    module = kind(*json.loads(init)) if isinstance(kind, type) else kind
 
     def call(**given: Any) -> Any:
         arguments = [given[name] for name in sorted(given, key=_place)]

@@ -146,3 +146,53 @@ def sum_lists(x, scale=1.0):
     return [(entry * scale + 1).flip(0) for entry in x]
 """
 """Right for every operator of the tree; the order within a list's entry is what `get_output` looks away from."""
+
+LINEAR = """
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self, wide, narrow, bias=True):
+        super().__init__()
+        self.layer = nn.Linear(wide, narrow, bias=bias)
+
+    def forward(self, x, factor):
+        return torch.relu(self.layer(x)) * factor
+
+
+def get_inputs():
+    return [torch.randn(5, 24), 0.5]
+
+
+def get_init_inputs():
+    return [24, 7]
+"""
+PAIR = """
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x, y):
+        return (x @ y).half(), (x > 0).sum(1)
+
+
+def get_inputs():
+    return [torch.rand(6, 4), torch.rand(4, 3)]
+"""
+LINEAR_NEW = LINEAR.replace("class Model", "class ModelNew").replace(
+    "torch.relu(self.layer(x)) * factor", "torch.addmm(self.layer.bias, x, self.layer.weight.t()).clamp_min(0) * factor"
+)
+PAIR_NEW = PAIR.replace("class Model", "class ModelNew")
+
+
+def write_modules(root: Path, **files: str) -> Path:
+    """A folder of two problems in one level, with times of one hardware."""
+    texts = {"1_Linear_with_ReLU_": LINEAR, "2_pair": PAIR, **files}
+    (root / "level1").mkdir(parents=True)
+    (root / "metadata").mkdir()
+    for stem, text in texts.items():
+        (root / "level1" / f"{stem}.py").write_text(text)
+    times = {"level1": {"1_Linear_with_ReLU_": 12.5, "2_pair": {"910b2": 3.5, "910b1": 4}}}
+    (root / "metadata" / "910b2.json").write_text(json.dumps(times))
+    return root

@@ -10,6 +10,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from kernel_eval.cases.operator_source import FOREIGN_NAME
 from kernel_eval.errors import UsageError
 from kernel_eval.model import Anchor, AnchorSet, Bottleneck, Case, Limit, Provenance, Split, Suite
 from kernel_eval.suite.anchors import save_anchors
@@ -20,8 +21,6 @@ from kernel_eval.suite.imported.codec import FORMAT, decode_cases, decode_operat
 from kernel_eval.suite.imported.gathered import Gathered, folder_of
 
 FOLDER, SUITE_FILE, ANCHORS = "imported", "suite.json", "anchors"
-FOREIGN_SOURCE = "foreign.py"
-"""An untrusted golden's name in a kept suite. It is not `golden.py`, so nothing of ours executes it by mistake."""
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 IMPORTED_PRESET = "imported"
 LARGEST_SUITE_BYTES = 64 << 20
@@ -90,7 +89,7 @@ def load_kept(folder: Path, name: str) -> Suite:
         if document["format"] != FORMAT:
             raise ValueError(f"format {document['format']!r:.20} is not {FORMAT}")
         operators, cases = decode_operators(document, folder), decode_cases(document)
-        files = [folder / folder_of(operator) / file for operator in operators for file in (FOREIGN_SOURCE, "desc.md")]
+        files = [folder / folder_of(operator) / file for operator in operators for file in (FOREIGN_NAME, "desc.md")]
         digest = digest_files(folder, [path, *files])
         _check(operators, cases)
         version = str(document["version"])

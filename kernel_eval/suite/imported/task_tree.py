@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
+from kernel_eval.cases.operator_source import FOREIGN_NAME
 from kernel_eval.model import Level, Operator
 from kernel_eval.suite.faults import FaultList
 from kernel_eval.suite.imported.anchors import Key, Times, read_metadata
@@ -88,7 +89,7 @@ def _read_operator(tree: SourceTree, place: str, level: Level, found: _Found, st
     if golden is not None:
         foreign = read_golden(golden, declared.schema, f"{place}/{GOLDEN}", faults)
         operator = replace(operator, foreign=foreign)
-        found.files[f"{folder_of(operator)}/foreign.py"] = golden.encode()
+        found.files[f"{folder_of(operator)}/{FOREIGN_NAME}"] = golden.encode()
     found.files[f"{folder_of(operator)}/{DESCRIPTION}"] = description or b""
     cases = _cases(tree, place, present, declared, strict)
     found.operators.append(operator)

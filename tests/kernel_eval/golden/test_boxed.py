@@ -117,7 +117,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
         operators.append(foreign_operator(folder / name, name))
         (folder / name / "golden.py").unlink()
         (folder / name / "foreign.py").write_text(source_of(name, secret))
-    settings = Settings(folder / "work", folder / "cache", threads=2, op_timeout_s=5.0)
+    settings = Settings(folder / "work", folder / "cache", threads=2, op_timeout_s=2.0)
     settings.work_dir.mkdir()
     with GoldenBox(operators, settings, 0) as box:
         yield Bench(box, folder)

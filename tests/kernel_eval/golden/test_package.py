@@ -15,6 +15,9 @@ from kernel_eval.model import Candidate, InterfacesFound, Report, Suite
 from kernel_eval.pipeline import evaluate
 from kernel_eval.settings import Settings
 from kernel_eval.suite import default_bench_data, load_suite
+from kernel_eval.suite.imported.store import keep
+from kernel_eval.suite.imported.task_tree import gather_task_tree
+from tests.factories.foreign import write_task_tree
 from tests.factories.judged_reports import PEAKS
 from tests.factories.tasks import write_suite
 
@@ -36,7 +39,7 @@ def judged(suite: Suite, place: Path) -> tuple[Report, InterfacesFound]:
 
 @pytest.mark.sandbox
 def test_the_goldens_score_full_correctness_on_a_sample(small: Suite, tmp_path: Path) -> None:
-    suite = small.select(case_ids=frozenset({1, 2, 3}))
+    suite = small.select(case_ids=frozenset({2}))
     report, found = judged(suite, tmp_path)
     assert [operator.correct_points for operator in report.operators] == [pytest.approx(30)] * len(suite.operators)
     assert not found.missing
@@ -99,3 +102,15 @@ def test_the_command_prints_the_wheel(tmp_path: Path, capsys: pytest.CaptureFixt
     assert path.parent == tmp_path / "out"
     assert path.is_file()
     assert main(["golden", "package", "--suite", "nosuch", "--out", str(tmp_path / "out")]) == 2
+
+
+@pytest.mark.slow
+@pytest.mark.sandbox
+def test_foreign_goldens_score_full_correctness_as_well(tmp_path: Path) -> None:
+    gathered = gather_task_tree(write_task_tree(tmp_path / "tree"))
+    suite = keep(gathered, tmp_path / "home", "mine", "1.0.0", "2026-01-01T00:00:00+00:00", replace=False)
+    report, found = judged(suite, tmp_path)
+    assert [operator.correct_points for operator in report.operators] == [pytest.approx(30)] * 3
+    assert {str(interface).partition("(")[0] for interface in found.interfaces} >= {
+        f"torch.ops.cann_bench.{operator.function}" for operator in suite.operators
+    }
