@@ -118,7 +118,7 @@ def open_session(
 def _goldens(stack: ExitStack, suite: Suite, settings: Settings, input_bytes: int) -> Goldens | ImportedGoldens:
     """Foreign goldens get a box, ours the judge's own process."""
     cache = GoldenCache(settings.cache_dir / "goldens", GOLDEN_CACHE_BYTES)
-    if any(operator.foreign is not None for operator in suite.operators):
+    if _is_foreign(suite):
         return ImportedGoldens(suite, cache, stack.enter_context(GoldenBox(suite.operators, settings, input_bytes)))
     return Goldens(suite, cache, stack.enter_context(NativeRunner()))
 
@@ -139,8 +139,10 @@ def _timing_stand(
     suite: Suite, settings: Settings, candidate: RunBox, pool: Pool, memory_bytes: int
 ) -> Iterator[TimingStand]:
     package = settings.work_dir / "baseline"
+    foreign = _is_foreign(suite)
     _write_baseline(suite, package)
-    with RunBox(package, settings, memory_bytes=memory_bytes, trusted=not _is_foreign(suite)) as baseline:
+    around = replace(settings, sandboxed=settings.sandboxed or foreign)
+    with RunBox(package, around, memory_bytes=memory_bytes, trusted=not foreign) as baseline:
         bench = Bench(
             candidate,
             baseline,

@@ -42,12 +42,15 @@ NAMES = {
     "seen": "its get_output",
     "describe": "get_inputs or get_init_inputs",
 }
+LEAST_RESULT_BYTES, RESULT_FACTOR = 1024 * MIB, 8
+"""Outputs may claim so many bytes, or so many times those of the largest inputs: the judge gives them that memory."""
 Flat = Sequence[torch.Tensor]
 
 
 class GoldenBox:
     """Plays goldens, hooks and descriptions of imported operators. A context manager, safe from several threads.
 
+    It is sandboxed whatever the settings say of the candidate: a person's own code is not the suite's.
     Everything raises `GoldenFault` where the foreign code fails, hangs, or contradicts its declaration.
     """
 
@@ -55,6 +58,7 @@ class GoldenBox:
         """`input_bytes` are those of the largest case."""
         self._operators, self._settings = operators, settings
         self._memory_bytes = MEMORY_BYTES + MEMORY_FACTOR * input_bytes
+        self._most_bytes = max(LEAST_RESULT_BYTES, RESULT_FACTOR * input_bytes)
         self._stack, self._lock = ExitStack(), threading.RLock()
         self._box: RunBox | None = None
         self._hung: dict[str, str] = {}
@@ -98,7 +102,7 @@ class GoldenBox:
         play, outputs = self._play(operator, case, mode, given, placeholders, seed, private=True)
         if outputs is None and play.status is not PlayStatus.WRONG_STRUCTURE:
             raise _fault(case, "its golden", play, ())
-        return claimed_results(operator, case, play.claims, seen=seen)
+        return claimed_results(operator, case, play.claims, self._most_bytes, seen=seen)
 
     def native(
         self, operator: Operator, case: Case, inputs: Flat, seed: int, results: tuple[ResultSpec, ...], *, seen: bool
@@ -194,7 +198,7 @@ class GoldenBox:
     def _new_box(self, package: Path) -> RunBox:
         return RunBox(
             package,
-            replace(self._settings, threads=1),
+            replace(self._settings, threads=1, sandboxed=True),
             memory_bytes=self._memory_bytes,
             passive_threads=True,
             environment=PINNED,

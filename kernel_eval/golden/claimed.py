@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 from kernel_eval.errors import GoldenFault
@@ -19,7 +18,6 @@ from kernel_eval.model import (
 )
 
 MOST_IN_LIST = 64
-LARGEST_RESULT_BYTES = 16 << 30
 LARGEST_RANK = 8
 _ODD = TensorSpec("float8_e5m2", (0,) * LARGEST_RANK)
 """Hardly anybody's result, so that a golden that is asked with it says what it returns instead."""
@@ -29,10 +27,12 @@ PLACEHOLDERS: Mapping[bool, ResultSpec] = {
 }
 
 
-def claimed_results(operator: Operator, case: Case, claims: Sequence[Claim], *, seen: bool) -> tuple[ResultSpec, ...]:
+def claimed_results(
+    operator: Operator, case: Case, claims: Sequence[Claim], most_bytes: int, *, seen: bool
+) -> tuple[ResultSpec, ...]:
     """The results that the claims describe. `seen`: behind `get_output`, where no dtype is declared.
 
-    Raises `GoldenFault` where they contradict the declaration, or are larger than any case.
+    Raises `GoldenFault` where they contradict the declaration, or exceed `most_bytes` in all.
     """
     if len(claims) != len(operator.outputs):
         raise GoldenFault(
@@ -43,8 +43,8 @@ def claimed_results(operator: Operator, case: Case, claims: Sequence[Claim], *, 
         for claim, spec in zip(claims, operator.outputs, strict=True)
     )
     total = sum(tensor.size_bytes for result in results for tensor in result.tensors)
-    if total > LARGEST_RESULT_BYTES:
-        raise GoldenFault(f"{case.key}: its golden claims {total} bytes of outputs, at most {LARGEST_RESULT_BYTES}")
+    if total > most_bytes:
+        raise GoldenFault(f"{case.key}: its golden claims {total} bytes of outputs, at most {most_bytes} are given")
     return results
 
 
@@ -64,8 +64,6 @@ def _tensor(claim: TensorClaim, spec: OutputSpec, operator: Operator, case: Case
         raise GoldenFault(f"{where} is no plain tensor of a known dtype")
     if len(claim.shape) > LARGEST_RANK or any(not 0 <= size < 1 << 40 for size in claim.shape):
         raise GoldenFault(f"{where} has the shape {list(claim.shape)}")
-    if math.prod(claim.shape) * ITEM_BYTES[claim.dtype] > LARGEST_RESULT_BYTES:
-        raise GoldenFault(f"{where} claims the shape {list(claim.shape)}, which is larger than any case")
     allowed = () if seen else _allowed(spec, operator, case)
     if allowed and claim.dtype not in allowed:
         raise GoldenFault(f"{where} is {claim.dtype}, declared is {' or '.join(allowed)}")

@@ -16,7 +16,7 @@ KEYS = frozenset((
     "value_ranges", "note", "notes", "baseline_perf_us", "baseline", "t_hw_us", "t_hw",
 ))  # fmt: skip
 MOST_CASES = 10_000
-MOST_ELEMENTS = 1 << 36
+MOST_ELEMENTS = 1 << 33
 LARGEST_RANK = 8
 
 

@@ -23,7 +23,8 @@ def read_yaml(text: str, where: str, faults: FaultList) -> object:
     try:
         return _yaml(text)
     except (yaml.YAMLError, ValueError, RecursionError, OverflowError, TypeError) as error:
-        said = f"{type(error).__name__}: {' '.join(str(error).split())}"[:300]
+        words = "".join(character if character.isprintable() else " " for character in str(error))
+        said = f"{type(error).__name__}: {' '.join(words.split())}"[:300]
         faults.add("import.yaml", where, f"not readable as YAML: {said}")
         return None
 

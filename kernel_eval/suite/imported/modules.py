@@ -42,7 +42,7 @@ MODEL, INPUTS, INIT = "Model", "get_inputs", "get_init_inputs"
 SEED = 42
 """From which the weights of golden, baseline and candidate are drawn."""
 LEVEL_FOLDER = re.compile(r"level([1-4])")
-MOST_INPUTS, MOST_ELEMENTS = 64, 1 << 36
+MOST_INPUTS, MOST_ELEMENTS = 64, 1 << 33
 UNUSED = ValueRange(RangeKind.UNIFORM, 0, 1)
 """The file draws its own inputs."""
 TYPES: Mapping[type, str] = {bool: "bool", int: "int", float: "float"}

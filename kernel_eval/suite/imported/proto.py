@@ -98,8 +98,8 @@ class _Reader:
 
     def operator(self, schema: Schema, name: str, level: Level) -> Operator:
         title = self._data.get("name", name)
-        if not isinstance(title, str) or not title or len(title) > 100:
-            self._fault("name", "must be a short text")
+        if not isinstance(title, str) or not title.isprintable() or not 0 < len(title) <= 100:
+            self._fault("name", "must be a short printable text")
             title = name
         category = self._data.get("category", "")
         tensors = [part for part in schema.arguments if part.is_tensor]
@@ -110,17 +110,24 @@ class _Reader:
             title=title,
             function=schema.function,
             level=level,
-            category=category if isinstance(category, str) and len(category) < 100 else "",
+            category=category if isinstance(category, str) and category.isprintable() and len(category) < 100 else "",
             schema=" ".join(str(self._data["schema"]).split()),
             inputs=self._inputs(tensors),
-            attributes=tuple(
-                AttributeSpec(part.name, part.attribute_type) for part in schema.arguments if not part.is_tensor
-            ),
+            attributes=self._attributes(schema),
             outputs=self._outputs(schema.results, tensors),
             folder=Path(),
             thresholds=self._thresholds(),
             threshold_reason="declared by the imported suite" if self._data.get("precision_thresholds") else "",
             in_place=any(part.written for part in schema.arguments),
+        )
+
+    def _attributes(self, schema: Schema) -> tuple[AttributeSpec, ...]:
+        """Their values stand in the cases; defaults are kept to be shown, as far as they are single values."""
+        defaults = {name: value for name, value in self.defaults(schema).items() if not isinstance(value, tuple)}
+        return tuple(
+            AttributeSpec(part.name, part.attribute_type, defaults.get(part.name))
+            for part in schema.arguments
+            if not part.is_tensor
         )
 
     def defaults(self, schema: Schema) -> dict[str, Attribute]:
@@ -230,6 +237,8 @@ class _Reader:
             if not 0 <= bound <= 128 or (bound >= 1 and "float" in dtype):
                 self._fault(f"precision_thresholds, {dtype}", f"{bound:g} is no threshold; it lies from 0 up to 1")
                 continue
+            if "float" not in dtype and bound > 0:
+                self.notes.append(f"{self._where}: the tolerance of {bound:g} for {dtype} is not applied; it is exact")
             found[dtype] = bound
         return found
 

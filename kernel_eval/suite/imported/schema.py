@@ -47,6 +47,8 @@ class Schema:
 
 def parse_schema(text: str) -> Schema:
     """The parts of a schema. Raises `ValueError` with what is wrong."""
+    if not text.replace("\n", " ").isprintable():
+        raise ValueError("the schema holds characters that cannot be shown")
     if len(text) > LONGEST:
         raise ValueError(f"the schema is longer than {LONGEST} characters")
     match = _NAME.fullmatch(text)

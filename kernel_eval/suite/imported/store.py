@@ -27,8 +27,15 @@ LARGEST_SUITE_BYTES = 64 << 20
 
 
 def is_imported(bench_data: Path, name: str) -> bool:
-    """Whether a suite of that name was imported."""
-    return bool(NAME.fullmatch(name)) and (bench_data / FOLDER / name / SUITE_FILE).is_file()
+    """Whether a suite of that name was imported; one of our own by that name takes precedence."""
+    if not NAME.fullmatch(name) or (bench_data / "suites" / f"{name}.toml").exists():
+        return False
+    return (bench_data / FOLDER / name / SUITE_FILE).is_file()
+
+
+def imported_names(bench_data: Path) -> tuple[str, ...]:
+    """Names of all imported suites."""
+    return tuple(sorted(path.parent.name for path in (bench_data / FOLDER).glob(f"[!.]*/{SUITE_FILE}")))
 
 
 def refuse_name(bench_data: Path, name: str, *, replace: bool) -> None:

@@ -21,6 +21,8 @@ GOLDEN, PROTO, DESCRIPTION = "golden.py", "proto.yaml", "desc.md"
 CASES_YAML, CASES_CSV, METADATA = "cases.yaml", "cases.csv", "metadata"
 LARGEST_CASES, LARGEST_METADATA = 8 * MIB, 32 * MIB
 LEVEL_FOLDER = re.compile(r"level(\d{1,3})")
+RESERVED = frozenset({"empty", "ENTRIES", "SCHEMAS", "LIBRARY"})
+"""Names that the packages of goldens have for themselves."""
 NAME = re.compile(r"[a-z0-9_][a-z0-9_]{0,99}")
 
 
@@ -143,6 +145,9 @@ def _read_all_metadata(tree: SourceTree, found: _Found) -> None:
 
 def _check_names(found: _Found, faults: FaultList) -> None:
     """Names are keys, and functions are what candidates export."""
+    for operator in found.operators:
+        if operator.function in RESERVED or operator.function.startswith("_"):
+            faults.add("import.name", operator.name, f"its function {operator.function} has a reserved name; rename it")
     for kind, names in (
         ("operator", [operator.name for operator in found.operators]),
         ("function", [operator.function for operator in found.operators]),

@@ -9,7 +9,7 @@ from pathlib import Path
 from kernel_eval.suite.faults import FaultList
 
 MIB = 1 << 20
-MOST_ENTRIES = 20_000
+MOST_ENTRIES, MOST_BYTES = 20_000, 256 * MIB
 
 
 class SourceTree:
@@ -17,7 +17,7 @@ class SourceTree:
 
     def __init__(self, root: Path, faults: FaultList) -> None:
         self.root, self.faults = root, faults
-        self._seen = 0
+        self._seen = self._read_bytes = 0
 
     def folders(self, place: str = "") -> tuple[str, ...]:
         """Names of the folders in a folder, sorted; hidden ones are left out."""
@@ -42,6 +42,10 @@ class SourceTree:
                 self.faults.add("import.file", path, "is no plain file; remove it or put a file there")
                 return None
             content = file.read(most_bytes + 1)
+        self._read_bytes += len(content)
+        if self._read_bytes > MOST_BYTES:
+            self.faults.add("import.size", path, f"the tree has more than {MOST_BYTES // MIB} MiB; import a part of it")
+            self.faults.refuse()
         if len(content) > most_bytes:
             self.faults.add("import.size", path, f"is larger than {most_bytes // MIB} MiB; shorten it")
             return None
@@ -69,7 +73,10 @@ class SourceTree:
                 "import.size", place or ".", f"the tree has more than {MOST_ENTRIES} entries; import a part"
             )
             self.faults.refuse()
-        return entries
+        for entry in entries:
+            if not entry.name.isprintable():
+                self.faults.add("import.name", f"{place}/{entry.name!r:.80}", "is no name that can be shown; rename it")
+        return [entry for entry in entries if entry.name.isprintable()]
 
     def _is_folder(self, entry: os.DirEntry[str], place: str) -> bool:
         if entry.is_symlink() and entry.is_dir():

@@ -16,7 +16,8 @@ FLOATS = ValueRange(RangeKind.UNIFORM, 0, 1)
 INTEGERS = ValueRange(RangeKind.UNIFORM, 0, 100)
 SPECIAL = (-1.0, 1.0)
 """From where the finite values beside NaN and infinities are drawn."""
-LARGEST = 1.7e308
+LARGEST = 3.4028234663852886e38
+"""Values are drawn in float32, whose largest this is."""
 
 
 def read_dtype(value: object) -> str:

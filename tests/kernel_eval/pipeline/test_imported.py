@@ -73,6 +73,27 @@ def test_wrong_answers_are_refused_and_a_broken_golden_is_nobody_elses_fault(tmp
 
 @pytest.mark.slow
 @pytest.mark.sandbox
+def test_a_hook_that_does_not_repeat_itself_yields_no_wrong_verdict(tmp_path: Path) -> None:
+    golden = """
+        import os
+        import torch
+
+        def get_input(x, factor, dims):
+            return [torch.frombuffer(bytearray(os.urandom(x.numel())), dtype=torch.uint8).view(x.shape).to(x.dtype)]
+
+        def scale(x, factor=2.0, dims=None):
+            return x * factor
+    """
+    tree = write_operator(tmp_path / "tree", golden)
+    code, report = judged(tmp_path, tree, CANDIDATE, "--no-perf")
+    assert (code, verdicts(report)) == (0, {"scale": "accepted"})
+    again = ["--source-dir", str(tmp_path / "candidate"), "--cache-dir", str(tmp_path / "cache"), "--no-perf"]
+    places = ["--bench-data", str(tmp_path / "home"), "--reports-dir", str(tmp_path / "again")]
+    assert main(["eval", "--suite", "mine", *again, *places, "--peaks", str(tmp_path / "peaks.json")]) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.sandbox
 def test_outputs_whose_shape_depends_on_the_data_are_judged(tmp_path: Path) -> None:
     golden = """
         import torch

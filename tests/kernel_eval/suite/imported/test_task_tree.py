@@ -15,6 +15,7 @@ import pytest
 
 from kernel_eval.cli import main
 from kernel_eval.errors import SuiteInvalid, UsageError
+from kernel_eval.hap import save_peaks
 from kernel_eval.model import Bottleneck, Comparator, Foreign, Provenance, RangeKind, Split, Suite
 from kernel_eval.suite import load_suite
 from kernel_eval.suite.anchors import load_anchors
@@ -29,6 +30,7 @@ from tests.factories.foreign import (
     write_operator,
     write_task_tree,
 )
+from tests.factories.judged_reports import PEAKS
 
 WHEN = "2026-01-01T00:00:00+00:00"
 
@@ -228,6 +230,13 @@ FAULTS: dict[str, tuple[Change, str]] = {
         lambda r: (r / SCALE).rename(r / "level1/other") and write_operator(r, SCALE_GOLDEN),
         "scale: is the function of more than one folder",
     ),
+    "a function of a reserved name": (
+        lambda r: (
+            proto("scale(", "empty(")(r),
+            (r / SCALE / "golden.py").write_text(SCALE_GOLDEN.replace("def scale", "def empty")),
+        ),
+        "scale: its function empty has a reserved name",
+    ),
     "a link to a file": (
         lambda r: (r / SCALE / "golden.py").unlink() or (r / SCALE / "golden.py").symlink_to("/etc/passwd"),
         "golden.py: is a symbolic link; put the file itself there",
@@ -239,6 +248,18 @@ FAULTS: dict[str, tuple[Change, str]] = {
     "a pipe": (
         lambda r: (r / SCALE / "golden.py").unlink() or os.mkfifo(r / SCALE / "golden.py"),
         "golden.py: is no plain file",
+    ),
+    "a name of control characters": (
+        lambda r: (r / SCALE).rename(r / "level1/sc\x1b[31male"),
+        "level1/'sc\\x1b[31male': is no name that can be shown",
+    ),
+    "a title of control characters": (
+        proto("name: Scale", 'name: "\\e[31mScale"'),
+        "proto.yaml, name: must be a short printable text",
+    ),
+    "a schema of control characters": (
+        proto("float factor=2.0", "float factor=2.0, str s='\\e[31m'"),
+        "proto.yaml, schema: the schema holds characters that cannot be shown",
     ),
     "a file of no encoding": (lambda r: (r / SCALE / "golden.py").write_bytes(b"\xff\xfe"), "golden.py: is no UTF-8"),
     "a huge file": (
@@ -290,6 +311,16 @@ def test_a_name_that_leads_elsewhere_or_is_taken_is_refused(tmp_path: Path, name
     with pytest.raises(UsageError, match="--name"):
         keep(gathered, tmp_path / "home", name, "1.0.0", WHEN, replace=True)
     assert sorted(path.name for path in (tmp_path / "home").iterdir()) == ["suites"]
+
+
+def test_our_own_suite_takes_precedence_and_unknown_names_tell_the_known_ones(tmp_path: Path) -> None:
+    imported(write_task_tree(tmp_path / "tree"), tmp_path)
+    with pytest.raises(SuiteInvalid, match=r"suites in .*: mine"):
+        load_suite(tmp_path, "other")
+    (tmp_path / "suites").mkdir()
+    (tmp_path / "suites" / "mine.toml").write_text("name = 3\n")
+    with pytest.raises(SuiteInvalid, match=r"suites/mine\.toml"):
+        load_suite(tmp_path, "mine")
 
 
 def test_a_suite_is_replaced_only_where_that_was_asked_for(tmp_path: Path) -> None:
@@ -435,3 +466,25 @@ def test_mutated_trees_are_imported_or_refused_but_never_crash(tmp_path: Path) -
 @pytest.mark.slow
 def test_ten_thousand_mutated_trees_are_imported_or_refused_but_never_crash(tmp_path: Path) -> None:
     fuzz(tmp_path, 10_000)
+
+
+def test_commands_that_need_more_than_an_imported_suite_has_say_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    imported(write_task_tree(tmp_path / "tree"), tmp_path)
+    (tmp_path / "secret").write_bytes(bytes(32))
+    home = ["--bench-data", str(tmp_path)]
+    hidden = ["--secret-file", str(tmp_path / "secret"), "--season", "s", "--output", str(tmp_path / "out")]
+    record = ["--output", str(tmp_path / "a"), "--peaks", str(tmp_path / "peaks.json")]
+    assert main(["suite", "validate", "mine", *home]) == 0
+    assert "3 operators, 6 cases, no fault" in capsys.readouterr().out
+    for words in (
+        ["suite", "generate", "mine", *home],
+        ["hidden", "generate", "--suite", "mine", *home, *hidden],
+        ["hap", "--suite", "mine", *home, "--peaks", str(tmp_path / "peaks.json")],
+        ["baseline", "record", "--suite", "mine", *home, "--version", "v", *record],
+    ):
+        save_peaks(PEAKS, tmp_path / "peaks.json")
+        assert main(words) == 2, words
+        assert "mported" in (said := capsys.readouterr().err) or "nobody knows" in said
+    assert not (tmp_path / "out").exists()
