@@ -44,6 +44,7 @@ def import_command(
     Understood are task trees (level*/OPERATOR/proto.yaml, cases.yaml or cases.csv, golden.py, desc.md, with
     metadata/HARDWARE.json) and KernelBench-style modules (Python files with Model, get_inputs, get_init_inputs).
     """
+    from kernel_eval.suite.faults import printable
     from kernel_eval.suite.imported.store import keep, refuse_name
 
     if not VERSION.fullmatch(version):
@@ -56,7 +57,7 @@ def import_command(
     now = datetime.now(UTC).isoformat(timespec="seconds")
     suite = keep(gathered, home, name, version, now, replace=replace)
     for note in gathered.notes[:MOST_NOTES]:
-        click.echo(f"kernel-eval: note: {note}", err=True)
+        click.echo(f"kernel-eval: note: {printable(note)}", err=True)
     if len(gathered.notes) > MOST_NOTES:
         click.echo(f"kernel-eval: note: and {len(gathered.notes) - MOST_NOTES} more", err=True)
     times = ", ".join(f"{hardware} ({len(found)})" for hardware, found in sorted(gathered.times.items()))

@@ -198,7 +198,7 @@ class GoldenBox:
     def _new_box(self, package: Path) -> RunBox:
         return RunBox(
             package,
-            replace(self._settings, threads=1, sandboxed=True),
+            replace(self._settings, sandboxed=True),
             memory_bytes=self._memory_bytes,
             passive_threads=True,
             environment=PINNED,

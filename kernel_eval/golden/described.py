@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 from kernel_eval.cases.operator_source import FOREIGN_NAME
@@ -14,6 +15,7 @@ from kernel_eval.suite.imported.modules import ModuleTree, gather_modules, read_
 
 MEMORY_INPUT_BYTES = 256 << 20
 """How large the inputs of a problem may be without its memory limit being felt."""
+MOST_HUNG = 3
 
 
 def import_modules(root: Path, settings: Settings) -> Gathered:
@@ -32,12 +34,18 @@ def _descriptions(tree: ModuleTree, settings: Settings, faults: FaultList) -> di
         folder.mkdir(parents=True)
         (folder / FOREIGN_NAME).write_text(file.source, encoding="utf-8")
         operators.append(stub_operator(file, folder))
-    found = {}
+    found, hung = {}, 0
     with GoldenBox(operators, settings, MEMORY_INPUT_BYTES) as box:
         for file, operator in zip(tree.files, operators, strict=True):
+            started = time.monotonic()
             try:
                 found[file.name] = box.description(operator, stub_case(file)).rstrip(b" \0")
             except GoldenFault as fault:
                 said = str(fault).removeprefix(f"{stub_case(file).key}: ")
                 faults.add("import.description", file.where, f"{said}; repair it or take the file away")
+                hung += time.monotonic() - started >= settings.op_timeout_s
+            if hung == MOST_HUNG:
+                said = f"{MOST_HUNG} files did not end in time, so those behind it were not looked at"
+                faults.add("import.description", file.where, said)
+                break
     return found

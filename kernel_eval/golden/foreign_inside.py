@@ -40,6 +40,7 @@ def find(package: str, entries: Mapping[str, Mapping[str, Any]], name: str) -> A
     run = MODES[mode]
 
     def call(**given: Any) -> Any:
+        torch.set_num_threads(1)
         _seed(int(given.pop(SEED, 0)))
         with torch.no_grad():
             return run(golden, given)

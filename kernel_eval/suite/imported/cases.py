@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -44,8 +45,8 @@ def read_cases(
         for position, row in enumerate(rows, 1)
         if (read := _Row(row, declared, position, where, faults, strict).read()) is not None
     ]
-    ids = [read.case.case_id for read in found]
-    for case_id in sorted({case_id for case_id in ids if ids.count(case_id) > 1}) if len(set(ids)) < len(ids) else ():
+    ids = Counter(read.case.case_id for read in found)
+    for case_id in sorted(case_id for case_id, count in ids.items() if count > 1):
         faults.add("import.cases", where, f"case_id {case_id} occurs more than once; number the cases from 1")
     return tuple(sorted(found, key=lambda read: read.case.case_id))
 

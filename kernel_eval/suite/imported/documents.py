@@ -23,8 +23,7 @@ def read_yaml(text: str, where: str, faults: FaultList) -> object:
     try:
         return _yaml(text)
     except (yaml.YAMLError, ValueError, RecursionError, OverflowError, TypeError) as error:
-        words = "".join(character if character.isprintable() else " " for character in str(error))
-        said = f"{type(error).__name__}: {' '.join(words.split())}"[:300]
+        said = f"{type(error).__name__}: {' '.join(str(error).split())}"[:300]
         faults.add("import.yaml", where, f"not readable as YAML: {said}")
         return None
 

@@ -9,6 +9,7 @@ import ast
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -84,9 +85,10 @@ def read_modules(root: Path) -> ModuleTree:
                 found = _read(tree, path, Level(f"L{match[1]}") if match else Level.L1, notes)
                 files += [found] if found else []
     if not files and not len(faults):
-        faults.add("import.empty", str(root), f"holds no Python file with a class {MODEL} and a function {INPUTS}")
+        said = f"holds neither level*/<operator>/proto.yaml nor a Python file with a class {MODEL} and {INPUTS}"
+        faults.add("import.empty", str(root), said)
     names = [file.name for file in files]
-    for name in sorted({name for name in names if names.count(name) > 1}):
+    for name in sorted(name for name, count in Counter(names).items() if count > 1):
         faults.add("import.name", name, "is the name of more than one problem; rename all but one")
     times = _times(tree, files)
     faults.refuse()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import re
 import secrets
 import shutil
+import time
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +25,8 @@ from kernel_eval.suite.imported.gathered import Gathered, folder_of
 FOLDER, SUITE_FILE, ANCHORS = "imported", "suite.json", "anchors"
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 IMPORTED_PRESET = "imported"
-LARGEST_SUITE_BYTES = 64 << 20
+LARGEST_SUITE_BYTES = 256 << 20
+ABANDONED_AFTER_S = 3600.0
 
 
 def is_imported(bench_data: Path, name: str) -> bool:
@@ -53,6 +56,7 @@ def keep(gathered: Gathered, bench_data: Path, name: str, version: str, recorded
     refuse_name(bench_data, name, replace=replace)
     target = bench_data / FOLDER / name
     scratch = target.with_name(f".{name}.{secrets.token_hex(8)}")
+    _forget_abandoned(target)
     try:
         scratch.mkdir(parents=True)
         for path, content in {**gathered.files, SUITE_FILE: encode(gathered, name, version)}.items():
@@ -66,6 +70,14 @@ def keep(gathered: Gathered, bench_data: Path, name: str, version: str, recorded
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     return load_kept(target, name)
+
+
+def _forget_abandoned(target: Path) -> None:
+    """Remove what imports of this name left behind that were killed long ago."""
+    for path in target.parent.glob(f".{target.name}.*"):
+        with contextlib.suppress(OSError):
+            if path.stat().st_mtime < time.time() - ABANDONED_AFTER_S:
+                shutil.rmtree(path, ignore_errors=True)
 
 
 def _move(scratch: Path, target: Path, *, replace: bool) -> None:

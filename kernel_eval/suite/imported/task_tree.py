@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
@@ -67,8 +68,8 @@ def gather_task_tree(root: Path, *, strict: bool = True) -> Gathered:
 
 
 def looks_like_task_tree(root: Path) -> bool:
-    """Whether some `level*/<operator>/proto.yaml` is there."""
-    return any(True for _ in root.glob(f"level*/*/{PROTO}"))
+    """Whether some `level*/<operator>` has a declaration or cases."""
+    return any(True for file in (PROTO, CASES_YAML, CASES_CSV) for _ in root.glob(f"level*/*/{file}"))
 
 
 def _read_operator(tree: SourceTree, place: str, level: Level, found: _Found, strict: bool) -> None:
@@ -152,5 +153,5 @@ def _check_names(found: _Found, faults: FaultList) -> None:
         ("operator", [operator.name for operator in found.operators]),
         ("function", [operator.function for operator in found.operators]),
     ):
-        for name in sorted({name for name in names if names.count(name) > 1}):
+        for name in sorted(name for name, count in Counter(names).items() if count > 1):
             faults.add("import.name", name, f"is the {kind} of more than one folder; rename all but one")

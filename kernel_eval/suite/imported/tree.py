@@ -18,10 +18,11 @@ class SourceTree:
     def __init__(self, root: Path, faults: FaultList) -> None:
         self.root, self.faults = root, faults
         self._seen = self._read_bytes = 0
+        self._known: dict[str, list[os.DirEntry[str]]] = {}
 
     def folders(self, place: str = "") -> tuple[str, ...]:
         """Names of the folders in a folder, sorted; hidden ones are left out."""
-        return tuple(entry.name for entry in self._entries(place) if self._is_folder(entry, place))
+        return tuple(entry.name for entry in self._entries(place) if entry.is_dir(follow_symlinks=False))
 
     def files(self, place: str) -> tuple[str, ...]:
         """Names of the plain files in a folder, sorted; a link is a fault."""
@@ -61,6 +62,12 @@ class SourceTree:
             return None
 
     def _entries(self, place: str) -> list[os.DirEntry[str]]:
+        """Looked at once, so that every fault is named once."""
+        if place not in self._known:
+            self._known[place] = self._looked(place)
+        return self._known[place]
+
+    def _looked(self, place: str) -> list[os.DirEntry[str]]:
         try:
             with os.scandir(self.root / place) as found:
                 entries = sorted((entry for entry in found if not entry.name.startswith(".")), key=lambda e: e.name)
@@ -74,12 +81,9 @@ class SourceTree:
             )
             self.faults.refuse()
         for entry in entries:
+            where = f"{place}/{entry.name!r:.80}" if place else f"{entry.name!r:.80}"
             if not entry.name.isprintable():
-                self.faults.add("import.name", f"{place}/{entry.name!r:.80}", "is no name that can be shown; rename it")
+                self.faults.add("import.name", where, "is no name that can be shown; rename it")
+            elif entry.is_symlink() and entry.is_dir():
+                self.faults.add("import.file", where, "is a symbolic link to a folder; put the folder itself there")
         return [entry for entry in entries if entry.name.isprintable()]
-
-    def _is_folder(self, entry: os.DirEntry[str], place: str) -> bool:
-        if entry.is_symlink() and entry.is_dir():
-            where = f"{place}/{entry.name}" if place else entry.name
-            self.faults.add("import.file", where, "is a symbolic link to a folder; put the folder itself there")
-        return entry.is_dir(follow_symlinks=False)

@@ -62,7 +62,7 @@ def test_two_files_of_one_name_and_an_empty_folder_are_named(tmp_path: Path) -> 
     with pytest.raises(SuiteInvalid, match="more than one problem"):
         read_modules(root)
     (tmp_path / "two").mkdir()
-    with pytest.raises(SuiteInvalid, match="holds no Python file"):
+    with pytest.raises(SuiteInvalid, match="holds neither"):
         read_modules(tmp_path / "two")
 
 

@@ -243,7 +243,7 @@ FAULTS: dict[str, tuple[Change, str]] = {
     ),
     "a link to a folder": (
         lambda r: (r / "level1/linked").symlink_to(r / SCALE),
-        "level1/linked: is a symbolic link to a folder",
+        "level1/'linked': is a symbolic link to a folder",
     ),
     "a pipe": (
         lambda r: (r / SCALE / "golden.py").unlink() or os.mkfifo(r / SCALE / "golden.py"),
@@ -333,6 +333,29 @@ def test_a_suite_is_replaced_only_where_that_was_asked_for(tmp_path: Path) -> No
     second = keep(other, home, "mine", "1.0.0", WHEN, replace=True)
     assert load_suite(home, "mine") == second != first
     assert [path.name for path in (home / "imported").iterdir()] == ["mine"]
+
+
+def test_what_a_killed_import_left_behind_is_no_suite_and_goes_in_time(tmp_path: Path) -> None:
+    gathered = gather_task_tree(write_task_tree(tmp_path / "tree"))
+    old, new = tmp_path / "imported" / ".mine.0123", tmp_path / "imported" / ".mine.4567"
+    for folder in (old, new):
+        folder.mkdir(parents=True)
+        (folder / "suite.json").write_text("{")
+    os.utime(old, (1, 1))
+    with pytest.raises(SuiteInvalid, match="none"):
+        load_suite(tmp_path, "mine")
+    keep(gathered, tmp_path, "mine", "1.0.0", WHEN, replace=False)
+    assert sorted(path.name for path in (tmp_path / "imported").iterdir()) == [".mine.4567", "mine"]
+
+
+def test_faults_show_foreign_text_without_control_characters(tmp_path: Path) -> None:
+    root = write_task_tree(tmp_path)
+    (root / SCALE / "cases.yaml").write_text(
+        SCALE_CASES.replace("note:", "").replace("attrs: {}", 'attrs: {}, "\\e[31mx\\n": 1')
+    )
+    (root / SCALE / "proto.yaml").write_text(SCALE_PROTO + '  "\\e]0;title\\a": 1\n')
+    (root / "metadata/910b2.json").write_text('{"level1": {"\\u001b[31m": {"1": -1}}}')
+    assert all(line.isprintable() for line in faults_of(root).splitlines())
 
 
 def test_a_folder_that_cannot_be_written_leaves_nothing_behind(tmp_path: Path) -> None:
