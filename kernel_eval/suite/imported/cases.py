@@ -71,7 +71,8 @@ class _Row:
             self._fault("row", "must be a mapping of keys to values")
             return None
         self._check_keys()
-        shapes, dtypes = self._shapes(), self._dtypes()
+        shapes = self._shapes()
+        dtypes = self._dtypes([shape is None for shape in shapes])
         case = Case(
             operator=self._operator.name,
             case_id=self._case_id(),
@@ -127,14 +128,18 @@ class _Row:
             shapes.append(shape)
         return tuple(shapes)
 
-    def _dtypes(self) -> tuple[str, ...]:
+    def _dtypes(self, omitted: Sequence[bool]) -> tuple[str, ...]:
+        """One dtype per input; that of an omitted one does not matter."""
         inputs = self._operator.inputs
         try:
             entries = spread_dtypes(self._first("dtype", "dtypes"), len(inputs))
         except ValueError as error:
             self._fault("dtype", str(error))
             return ("float32",) * len(inputs)
-        return tuple(self._dtype(entry, spec.name, spec.dtypes) for entry, spec in zip(entries, inputs, strict=True))
+        return tuple(
+            spec.dtypes[0] if left_out else self._dtype(entry, spec.name, spec.dtypes)
+            for entry, spec, left_out in zip(entries, inputs, omitted, strict=True)
+        )
 
     def _dtype(self, entry: object, name: str, allowed: Sequence[str]) -> str:
         if isinstance(entry, list) and entry and all(one == entry[0] for one in entry):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import warnings
 from collections.abc import Mapping, Sequence
 
@@ -56,6 +57,22 @@ def read_golden(source: str, schema: Schema, where: str, faults: FaultList) -> F
         inputs="get_input" in names,
         outputs="get_output" in names,
     )
+
+
+def literal_defaults(source: str, function: str) -> dict[str, object]:
+    """Defaults of a function's arguments, as far as they are literals; none where the source cannot be read."""
+    names = definitions(source, "", FaultList())
+    node = names.get(function) if names is not None else None
+    if not isinstance(node, ast.FunctionDef):
+        return {}
+    positional = [*node.args.posonlyargs, *node.args.args]
+    pairs = [*zip(reversed(positional), reversed(node.args.defaults), strict=False)]
+    pairs += [(name, value) for name, value in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True) if value]
+    found: dict[str, object] = {}
+    for name, value in pairs:
+        with contextlib.suppress(ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+            found[name.arg] = ast.literal_eval(value)
+    return found
 
 
 def _check_arguments(node: ast.FunctionDef, schema: Schema, where: str, faults: FaultList) -> None:

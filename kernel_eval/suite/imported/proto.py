@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -19,7 +21,7 @@ from kernel_eval.model import (
 )
 from kernel_eval.suite.faults import FaultList
 from kernel_eval.suite.imported.schema import Part, Schema, parse_schema
-from kernel_eval.suite.imported.values import default_of, read_dtype, read_number
+from kernel_eval.suite.imported.values import default_of, read_attribute, read_dtype, read_number
 
 DESCRIBING = frozenset((
     "annotation", "author", "category", "comment", "comments", "constraint", "constraints", "default", "desc",
@@ -64,9 +66,18 @@ def read_proto(
     return Declared(operator, schema, defaults, tuple(reader.notes)) if len(faults) == before else None
 
 
-def with_foreign(declared: Declared, foreign: Foreign, folder: Path) -> Declared:
-    """The operator with the names in its golden and the folder that it will lie in."""
-    return replace(declared, operator=replace(declared.operator, foreign=foreign, folder=folder))
+def with_foreign(declared: Declared, foreign: Foreign, literals: Mapping[str, object]) -> Declared:
+    """The operator with the names in its golden, whose own defaults count where nothing else gives one."""
+    defaults = dict(declared.defaults)
+    for part in declared.schema.arguments:
+        if part.name in literals and part.name not in defaults and not part.is_tensor:
+            with contextlib.suppress(ValueError):
+                defaults[part.name] = read_attribute(_listed(literals[part.name]), part)
+    return replace(declared, operator=replace(declared.operator, foreign=foreign), defaults=defaults)
+
+
+def _listed(value: object) -> object:
+    return list(value) if isinstance(value, tuple) else value
 
 
 class _Reader:
@@ -91,10 +102,27 @@ class _Reader:
             self._fault("schema", "is missing; write one such as exp(Tensor x) -> Tensor y")
             return None
         try:
-            return parse_schema(text)
+            return self._with_lists(parse_schema(text))
         except ValueError as error:
             self._fault("schema", str(error))
             return None
+
+    def _with_lists(self, schema: Schema) -> Schema:
+        """Tensors that the declaration lists among the attributes are given as lists of integers in the cases."""
+        inputs, attributes = self._names("inputs"), self._names("attrs") | self._names("attributes")
+        lists = {part.name for part in schema.arguments if part.is_tensor and part.name in attributes - inputs}
+        for name in lists:
+            text = re.sub(rf"\bTensor(\[\])?(\??\s+{name}\b)", r"int[]\2", str(self._data["schema"]))
+            self._data["schema"] = text
+        return parse_schema(str(self._data["schema"])) if lists else schema
+
+    def _names(self, key: str) -> set[str]:
+        entries = self._data.get(key)
+        return (
+            {str(entry.get("name")) for entry in entries if isinstance(entry, dict)}
+            if isinstance(entries, list)
+            else set()
+        )
 
     def operator(self, schema: Schema, name: str, level: Level) -> Operator:
         title = self._data.get("name", name)
@@ -138,7 +166,22 @@ class _Reader:
                     found[part.name] = default_of(part)
                 except ValueError as error:
                     self._fault(f"schema, {part.name}", str(error))
+        parts = {part.name: part for part in schema.arguments if not part.is_tensor and part.name not in found}
+        for name, said in self._declared_defaults().items():
+            if name in parts:
+                try:
+                    found[name] = read_attribute(said, parts[name])
+                except ValueError as error:
+                    self._fault(f"attrs, {name}, default", str(error))
         return found
+
+    def _declared_defaults(self) -> dict[str, object]:
+        """Defaults in the list of attributes; an empty one says nothing."""
+        entries = self._data.get("attrs", self._data.get("attributes"))
+        if not isinstance(entries, list):
+            return {}
+        plain = [entry for entry in entries if isinstance(entry, dict) and entry.get("default") is not None]
+        return {str(entry.get("name")): entry["default"] for entry in plain}
 
     def finish(self) -> None:
         self._unknown(self._data, self._known, self._where)

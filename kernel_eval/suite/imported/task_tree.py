@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from kernel_eval.cases.operator_source import FOREIGN_NAME
@@ -14,8 +14,8 @@ from kernel_eval.suite.imported.anchors import Key, Times, read_metadata
 from kernel_eval.suite.imported.cases import ReadCase, read_cases
 from kernel_eval.suite.imported.documents import read_csv, read_json, read_yaml
 from kernel_eval.suite.imported.gathered import Format, Gathered, folder_of
-from kernel_eval.suite.imported.golden_file import read_golden
-from kernel_eval.suite.imported.proto import Declared, read_proto
+from kernel_eval.suite.imported.golden_file import literal_defaults, read_golden
+from kernel_eval.suite.imported.proto import Declared, read_proto, with_foreign
 from kernel_eval.suite.imported.tree import MIB, SourceTree
 
 GOLDEN, PROTO, DESCRIPTION = "golden.py", "proto.yaml", "desc.md"
@@ -91,7 +91,8 @@ def _read_operator(tree: SourceTree, place: str, level: Level, found: _Found, st
     operator = declared.operator
     if golden is not None:
         foreign = read_golden(golden, declared.schema, f"{place}/{GOLDEN}", faults)
-        operator = replace(operator, foreign=foreign)
+        declared = with_foreign(declared, foreign, literal_defaults(golden, foreign.golden))
+        operator = declared.operator
         found.files[f"{folder_of(operator)}/{FOREIGN_NAME}"] = golden.encode()
     found.files[f"{folder_of(operator)}/{DESCRIPTION}"] = description or b""
     cases = _cases(tree, place, present, declared, strict)

@@ -10,8 +10,10 @@ import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
 from kernel_eval.cli import main
 from kernel_eval.errors import SuiteInvalid, UsageError
@@ -19,6 +21,7 @@ from kernel_eval.hap import save_peaks
 from kernel_eval.model import Bottleneck, Comparator, Foreign, Provenance, RangeKind, Split, Suite
 from kernel_eval.suite import load_suite
 from kernel_eval.suite.anchors import load_anchors
+from kernel_eval.suite.imported.schema import parse_schema
 from kernel_eval.suite.imported.store import keep
 from kernel_eval.suite.imported.task_tree import gather_task_tree
 from tests.factories.foreign import (
@@ -32,6 +35,8 @@ from tests.factories.foreign import (
 )
 from tests.factories.judged_reports import PEAKS
 
+FACTS = Path("/work/shared")
+KEYS = ("operator", "case_id", "input_shapes", "dtypes", "attrs", "value_range")
 WHEN = "2026-01-01T00:00:00+00:00"
 
 
@@ -96,6 +101,71 @@ def test_times_may_stand_in_the_cases(tmp_path: Path) -> None:
         write_operator(tmp_path / "n", SCALE_GOLDEN, cases=cases.replace("{910b2: 40.2, 910b1: 45.1}", "7"))
     )
     assert again.times["any"]["scale/public/1"].baseline_us == 7
+
+
+def test_a_value_that_a_case_leaves_out_comes_from_schema_declaration_or_golden(tmp_path: Path) -> None:
+    schema = "scale(Tensor x, float factor=2.0, int kind, int[] dims, str mode) -> Tensor y"
+    proto_text = SCALE_PROTO.replace("scale(Tensor x, float factor=2.0, int[]? dims=None) -> Tensor y", schema)
+    proto_text = proto_text.replace("  attrs:\n", "  attrs:\n    - {name: kind, type: int, default: 7}\n")
+    golden = "def scale(x, factor=9.0, kind=8, dims=(1, 2), *, mode='a'):\n    return x\n"
+    cases_text = "cases: [{case_id: 1, input_shape: [[3]], dtype: float32}]"
+    (case,) = gather_task_tree(write_operator(tmp_path, golden, proto_text, cases_text)).cases
+    assert case.attributes == {"factor": 2.0, "kind": 7, "dims": (1, 2), "mode": "a"}
+
+
+def test_a_tensor_that_is_declared_as_an_attribute_is_a_list_in_the_cases(tmp_path: Path) -> None:
+    proto_text = SCALE_PROTO.replace("int[]? dims=None", "Tensor groups").replace(
+        "  attrs:\n", "  attrs:\n    - {name: groups}\n"
+    )
+    cases_text = "cases: [{case_id: 1, input_shape: [[3]], dtype: float32, attrs: {groups: [1, 3]}}]"
+    gathered = gather_task_tree(
+        write_operator(tmp_path, SCALE_GOLDEN.replace("dims=", "groups="), proto_text, cases_text)
+    )
+    assert gathered.cases[0].attributes == {"factor": 2.0, "groups": (1, 3)}
+    assert gathered.operators[0].schema == "scale(Tensor x, float factor=2.0, int[] groups) -> Tensor y"
+
+
+def test_the_dtype_of_an_omitted_input_does_not_matter(tmp_path: Path) -> None:
+    root = write_task_tree(tmp_path)
+    text = PICK_CASES.replace("['float32', 'int64', None]", "['float32', 'int64', 'int8']")
+    (root / "level2/pick_rows/cases.csv").write_text(text)
+    assert next(case for case in gather_task_tree(root).cases if case.operator == "pick_rows").dtypes[2] == "float32"
+
+
+@pytest.mark.skipif(not FACTS.is_dir(), reason="facts of the published task set are not on this machine")
+def test_every_published_operator_and_case_is_understood(tmp_path: Path) -> None:
+    write_published(tmp_path)
+    gathered = gather_task_tree(tmp_path)
+    assert (len(gathered.operators), len(gathered.cases)) == (53, 1060)
+    assert len(gathered.times["910b2"]) == len(gathered.times["950pr"]) == 1060
+
+
+def write_published(root: Path) -> None:
+    """The published schemas and cases as a tree, with goldens that do nothing."""
+    figures = json.loads((FACTS / "data" / "reference-figures.json").read_text())
+    times: dict[str, dict[str, Any]] = {"910b2": {}, "950pr": {}}
+    for entry in yaml.safe_load((FACTS / "facts" / "operators.yaml").read_text())["operators"]:
+        function, level = entry["function"], f"level{entry['level'][1:]}"
+        folder = root / level / function
+        folder.mkdir(parents=True)
+        inputs = [{"name": one["name"], "dtype": one["dtypes"]} for one in entry["inputs"]]
+        attributes = [{"name": one["name"]} for one in entry["attrs"]]
+        declared = {"name": entry["name"], "schema": entry["schema"], "inputs": inputs, "attrs": attributes}
+        (folder / "proto.yaml").write_text(json.dumps({"operator": declared}))
+        rows = [{**row, "operator": entry["name"]} for row in figures[function]]
+        (folder / "cases.yaml").write_text(
+            json.dumps({"cases": [{k: row[k] for k in KEYS if k in row} for row in rows]})
+        )
+        names = [part.name for part in parse_schema(entry["schema"]).arguments]
+        given = ", ".join(f"{name}=0" if name.endswith("_mask") else f"{name}=None" for name in names)
+        (folder / "golden.py").write_text(f"def {function}({given}):\n    return None\n")
+        for hardware, known in times.items():
+            for row in rows:
+                pair = {key: row[f"{key.replace('_perf', '')}_{hardware}"] for key in ("baseline_perf_us", "t_hw_us")}
+                known.setdefault(level, {}).setdefault(function, {})[str(row["case_id"])] = pair
+    (root / "metadata").mkdir()
+    for hardware, known in times.items():
+        (root / "metadata" / f"{hardware}.json").write_text(json.dumps(known))
 
 
 def test_the_digest_changes_with_every_file_that_decides(tmp_path: Path) -> None:
