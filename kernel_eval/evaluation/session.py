@@ -141,6 +141,7 @@ def _timing_stand(
     package = settings.work_dir / "baseline"
     foreign = _is_foreign(suite)
     _write_baseline(suite, package)
+    # A foreign baseline is no part of a trusted box: it is imported by each of its processes, and never unsandboxed.
     around = replace(settings, sandboxed=settings.sandboxed or foreign)
     with RunBox(package, around, memory_bytes=memory_bytes, trusted=not foreign) as baseline:
         bench = Bench(
