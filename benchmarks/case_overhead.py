@@ -23,7 +23,7 @@ from kernel_eval.cases.inputs import fill_inputs
 from kernel_eval.check import compare_claims, judge_outputs
 from kernel_eval.evaluation.calls import call_of
 from kernel_eval.golden.baseline import write_baseline_package
-from kernel_eval.golden.call import Golden, reference, same_precision
+from kernel_eval.golden.call import Golden, reference, result_specs, same_precision
 from kernel_eval.model import CallSpec, Case, Operator
 from kernel_eval.runner.box import RunBox
 from kernel_eval.runner.play import Play, PlayStatus
@@ -44,7 +44,7 @@ TOTAL, OVERHEAD = "total_ms", "overhead_ms"
 def small_cases(operator: Operator, cases: tuple[Case, ...]) -> Iterator[tuple[Case, CallSpec]]:
     """Cases whose inputs are small, with their calls."""
     for case in cases:
-        call = call_of(operator, case)
+        call = call_of(operator, case, result_specs(operator, case))
         if sum(tensor.size_bytes for argument in call.arguments for tensor in argument.tensors) <= SMALL_BYTES:
             yield case, call
 

@@ -17,6 +17,7 @@ import kernel_eval
 from kernel_eval.commands.anchors import baseline
 from kernel_eval.commands.checking import check_command
 from kernel_eval.commands.evaluate import evaluate_command
+from kernel_eval.commands.goldens import golden
 from kernel_eval.commands.hardware import hardware
 from kernel_eval.commands.limits import limits_command
 from kernel_eval.commands.listing import config_command, describe_command, list_command
@@ -41,6 +42,7 @@ USAGE, OURS, STOPPED = 2, 3, 130
         suite,
         hidden,
         baseline,
+        golden,
     ],
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="The form `kernel-eval --action eval …` of the published evaluator means the same.",

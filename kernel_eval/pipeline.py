@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from kernel_eval.build.compile import build_candidate
 from kernel_eval.errors import UsageError
+from kernel_eval.evaluation.interfaces import find_interfaces
 from kernel_eval.evaluation.operators import judge_operators, unbuilt_operator
 from kernel_eval.evaluation.outcome import Opening, begin, finish
 from kernel_eval.evaluation.session import open_session
@@ -76,7 +78,9 @@ def _judge(
     with open_session(
         package_dir, opening.suite, opening.settings, opening.peaks, opening.anchors, on_event, should_stop
     ) as session:
-        operators = judge_operators(session, build)
+        matching = find_interfaces(session.candidate, opening.suite.operators)
+        on_event(matching.event)
+        operators = judge_operators(replace(session, matching=matching), build)
     residue = guarded("residue", "", lambda: package_residue(mark, package_dir))
     return operators, residue if opening.settings.sandboxed else ()
 

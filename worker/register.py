@@ -139,7 +139,7 @@ def first_anchors(wanted: Registration, version: str, now: datetime) -> AnchorSe
 
 def _anchor(wanted: Registration, case: model.Case) -> Anchor:
     """The limit for the pool that the case is timed over on this host."""
-    pool_bytes = plan_of(case, wanted.peaks).pool_bytes
-    limit = cpu_limit(wanted.suite.operator(case.operator), case, wanted.peaks, pool_bytes)
+    operator = wanted.suite.operator(case.operator)
+    limit = cpu_limit(operator, case, wanted.peaks, plan_of(operator, case, wanted.peaks).pool_bytes)
     baseline_us = derived_baseline_us(limit.limit_us)
     return Anchor(case.operator, case.split, case.case_id, baseline_us, limit, Provenance.DERIVED)

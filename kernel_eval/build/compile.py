@@ -14,6 +14,7 @@ from pathlib import Path
 
 from kernel_eval.build.attempt import DIST, LOG_CAP_BYTES, Attempt, Wheel, attempt_build
 from kernel_eval.build.blame import blamed, first_error, operator_folders
+from kernel_eval.build.modules import module_package
 from kernel_eval.build.wheel import MAX_WHEEL_BYTES, WHEEL_SUFFIX, WheelRefused, install_wheel
 from kernel_eval.errors import UsageError
 from kernel_eval.model import Build, Candidate
@@ -61,9 +62,17 @@ def build_candidate(candidate: Candidate, settings: Settings, work_dir: Path) ->
 
 def _take_prebuilt(source: Path, package_dir: Path) -> Build:
     progress = _Progress()
-    found = sorted((source / DIST).glob(f"*{WHEEL_SUFFIX}"))
+    found = sorted((source / DIST).glob(f"*{WHEEL_SUFFIX}")) or sorted(source.glob(f"*{WHEEL_SUFFIX}"))
+    modules = {} if found else module_package(source)
+    if modules:
+        for path, content in modules.items():
+            (package_dir / path).parent.mkdir(exist_ok=True)
+            (package_dir / path).write_bytes(content)
+        return progress.succeeded(package_dir, prebuilt=False)
     if not found:
-        raise UsageError(f"{source} holds neither {BUILD_SCRIPT} nor a wheel in {DIST}/; there is nothing to build")
+        raise UsageError(
+            f"{source} holds neither {BUILD_SCRIPT} nor a wheel, in {DIST}/ or beside it; there is nothing to build"
+        )
     wheels = tuple(_read(path) for path in found)
     return _installed(wheels, package_dir, progress, prebuilt=True)
 

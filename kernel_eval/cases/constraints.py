@@ -22,6 +22,8 @@ def apply_constraints(operator: Operator, case: Case, tensors: Sequence[torch.Te
     per case and trial; attributes include the declared defaults. Raises
     `GoldenFault` where it raises.
     """
+    if operator.foreign is not None:
+        return  # its own hooks run in a box
     constrain = operator_function(operator.folder, "constrain")
     if constrain is None:
         return

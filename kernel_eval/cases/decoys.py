@@ -57,7 +57,8 @@ class DecoySource:
         """
         specs = argument_specs(operator, case)
         rows = range(len(columns[0]) if columns else 0) if rows is None else rows
-        if operator_function(operator.folder, "constrain") is not None or self._too_small(columns):
+        structured = operator.foreign is None and operator_function(operator.folder, "constrain") is not None
+        if structured or self._too_small(columns):
             shapes = [tensor.shape for spec in specs for tensor in spec.tensors]
             sets = [[column[row].view(shape) for column, shape in zip(columns, shapes, strict=True)] for row in rows]
             fill_decoys(operator, case, sets)

@@ -9,16 +9,28 @@ from types import MappingProxyType
 from typing import Any
 
 from kernel_eval.errors import GoldenFault
+from kernel_eval.model import Operator
 
 SOURCE_NAME = "golden.py"
+FOREIGN_NAME = "foreign.py"
+"""An untrusted golden goes by another name, so that nothing here ever executes it."""
 
 
 def operator_source(folder: Path) -> str:
     """The text of an operator's golden; raises `GoldenFault` where it cannot be read."""
+    return _text(folder, SOURCE_NAME)
+
+
+def golden_source(operator: Operator) -> str:
+    """The text of an operator's golden, ours or a foreign one; raises `GoldenFault` where it cannot be read."""
+    return _text(operator.folder, SOURCE_NAME if operator.foreign is None else FOREIGN_NAME)
+
+
+def _text(folder: Path, name: str) -> str:
     try:
-        return (folder / SOURCE_NAME).read_text(encoding="utf-8")
+        return (folder / name).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise GoldenFault(f"{folder.name}/{SOURCE_NAME} cannot be read: {error}") from error
+        raise GoldenFault(f"{folder.name}/{name} cannot be read: {error}") from error
 
 
 def operator_function(folder: Path, name: str) -> Callable[..., Any] | None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 import torch
 
+from kernel_eval.check.allclose import allclose_bound, compare_allclose
 from kernel_eval.check.called import Called
 from kernel_eval.check.outcome import TensorOutcome
 from kernel_eval.check.pointed import compare_indices
@@ -101,6 +103,11 @@ class _Judge:
         if isinstance(spec.rule, IndexRule):
             bounds = self._bounds_of_values(spec.rule)
             outcome = compare_indices(found, wanted, spec.rule, self._call(spec), self._values(spec.rule), bounds)
+        elif spec.comparator is Comparator.ALLCLOSE and found.dtype.is_floating_point:
+            bound = allclose_bound(self._golden.results[position].tensors[index].dtype)
+            outcome = compare_allclose(found, wanted, bound)
+            compared = _comparison(self._operator, outcome, EXACT, (found, wanted), (position, index))
+            return replace(compared, threshold=bound)
         else:
             bounds = self._bounds(position, index)
             outcome = self._by_values(found, wanted, spec, bounds, (position, index))

@@ -20,6 +20,7 @@ from kernel_eval.commands.options import (
     suite_options,
 )
 from kernel_eval.commands.peaks import peaks_for
+from kernel_eval.errors import UsageError
 from kernel_eval.hap import cpu_limit, npu_limit
 from kernel_eval.model import Case, Limit, Suite
 from kernel_eval.timing.plan import plan_of
@@ -59,7 +60,14 @@ def _on_npu(hardware: str, preset: str) -> Callable[[Case], Limit]:
 def _on_this_host(suite: Suite, peaks_file: Path | None, cache_dir: Path) -> Callable[[Case], Limit]:
     """A host's limit depends on the pool that the case would be timed over."""
     peaks = peaks_for(len(os.sched_getaffinity(0)), cache_dir, peaks_file)
-    return lambda case: cpu_limit(suite.operator(case.operator), case, peaks, plan_of(case, peaks).pool_bytes)
+
+    def limit_of(case: Case) -> Limit:
+        operator = suite.operator(case.operator)
+        if operator.foreign is not None:
+            raise UsageError(f"--suite {suite.name}: nobody knows what its operators cost, so this host has no limit")
+        return cpu_limit(operator, case, peaks, plan_of(operator, case, peaks).pool_bytes)
+
+    return limit_of
 
 
 def _row(case: Case, limit: Limit) -> dict[str, Any]:

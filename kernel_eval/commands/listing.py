@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from kernel_eval.commands.options import default_cache_dir, open_suite, select, selection_options, suite_options
-from kernel_eval.model import InputSpec, Operator, Suite
+from kernel_eval.model import Foreign, InputSpec, Operator, Suite
 from kernel_eval.settings import RULES_VERSION, Settings
 from kernel_eval.suite import default_bench_data
 
@@ -93,6 +93,7 @@ def _row(suite: Suite, operator: Operator) -> dict[str, Any]:
         "function": operator.function,
         "schema": operator.schema,
         "cases": len(suite.cases_of(operator.name)),
+        "foreign": operator.foreign is not None,
     }
 
 
@@ -114,9 +115,17 @@ def _text(suite: Suite, operator: Operator) -> str:
         default = "required" if attribute.default is None else f"default {attribute.default}"
         lines.append(f"  attribute  {attribute.name}: {attribute.type}, {default}")
     lines += [f"  output     {entry.name}: {entry.dtype}" for entry in operator.outputs]
+    if operator.foreign is not None:
+        lines.append(f"  golden     foreign, runs in a box only{_hooks(operator.foreign)}")
     lines += [f"  threshold  {dtype}: {value:g}" for dtype, value in operator.thresholds.items()]
     lines.append(f"  cases      {len(suite.cases_of(operator.name))}, declared in {operator.folder}")
     return "\n".join(lines)
+
+
+def _hooks(foreign: Foreign) -> str:
+    found = [name for name, there in (("get_input", foreign.inputs), ("get_output", foreign.outputs)) if there]
+    found += [name for name in (foreign.oracle, foreign.bench) if name]
+    return f"; hooks: {', '.join(found)}" if found else ""
 
 
 def _input(entry: InputSpec) -> str:

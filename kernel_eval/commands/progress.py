@@ -15,6 +15,7 @@ from kernel_eval.model import (
     CaseJudged,
     CaseTimed,
     Event,
+    InterfacesFound,
     OperatorFinished,
     OperatorResult,
     OperatorStarted,
@@ -108,6 +109,8 @@ def _line(event: Event, verbose: bool) -> str:
             return "building"
         case BuildFinished(build=build):
             return f"built in {build.seconds:.1f} s" if build.succeeded else f"build failed: {build.message}"
+        case InterfacesFound():
+            return _interfaces(event)
         case OperatorStarted():
             return f"{event.operator}: {event.cases} cases ({event.position} of {event.total})"
         case CaseJudged(result=result) if verbose or not result.accepted:
@@ -118,6 +121,18 @@ def _line(event: Event, verbose: bool) -> str:
         case OperatorFinished(result=operator):
             return _finished(operator)
     return ""
+
+
+def _interfaces(event: InterfacesFound) -> str:
+    """Every interface on a line of its own, then what is missing."""
+    if event.fault:
+        return f"interfaces cannot be listed: {event.fault}"
+    lines = [f"{len(event.interfaces)} interfaces found", *(f"  {interface}" for interface in event.interfaces)]
+    if event.nothing_matches:
+        lines.append("warning: no interface matches an operator of the suite; nothing can be judged")
+    elif event.missing:
+        lines.append(f"warning: no interface for {', '.join(event.missing)}")
+    return "\n".join(lines)
 
 
 def _finished(operator: OperatorResult) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from kernel_eval.commands.importing import import_command
 from kernel_eval.commands.options import DEFAULT_SUITE, FILE, FOLDER, open_suite
 from kernel_eval.errors import UsageError
 from kernel_eval.suite import default_bench_data
@@ -16,7 +17,7 @@ NAME = click.argument("name", default=DEFAULT_SUITE)
 LEAST_SECRET_BYTES = 16
 
 
-@click.group("suite")
+@click.group("suite", commands=[import_command])
 def suite() -> None:
     """Check and make task sets."""
 
@@ -25,11 +26,12 @@ def suite() -> None:
 @NAME
 @BENCH_DATA
 def validate_command(name: str, bench_data: Path | None) -> None:
-    """Check every file of a suite and the coverage of its cases; name all faults."""
+    """Check every file of a suite and the coverage of its cases (of imported ones the files alone); name all faults."""
     from kernel_eval.suite.validate import validate_suite
 
     loaded = open_suite(name, bench_data)
-    validate_suite(loaded)
+    if all(operator.foreign is None for operator in loaded.operators):
+        validate_suite(loaded)
     click.echo(
         f"{loaded.name} {loaded.version}: {len(loaded.operators)} operators, {len(loaded.cases)} cases, no fault"
     )
@@ -40,9 +42,13 @@ def validate_command(name: str, bench_data: Path | None) -> None:
 @BENCH_DATA
 def generate_command(name: str, bench_data: Path | None) -> None:
     """Write the public case tables of a suite anew from its own seed."""
+    from kernel_eval.suite.imported.store import is_imported
     from kernel_eval.suite.public import write_public_tables
 
-    for path in write_public_tables(bench_data or default_bench_data(), name):
+    home = bench_data or default_bench_data()
+    if is_imported(home, name):
+        raise UsageError(f"{name} was imported: its cases are its own, none can be generated")
+    for path in write_public_tables(home, name):
         click.echo(path)
 
 

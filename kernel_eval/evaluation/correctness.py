@@ -16,11 +16,10 @@ from kernel_eval.cases.inputs import SECOND_TRIAL
 from kernel_eval.check import called_with, compare_claims, judge_outputs
 from kernel_eval.errors import InternalError, SandboxIncomplete
 from kernel_eval.evaluation.budget import OperatorBudget
-from kernel_eval.evaluation.calls import call_of
 from kernel_eval.evaluation.session import Session
 from kernel_eval.golden.call import Golden
 from kernel_eval.guard import attempted
-from kernel_eval.model import CallSpec, Case, CaseJudged, CaseResult, Operator, Verdict
+from kernel_eval.model import CallSpec, Case, CaseJudged, CaseResult, Comparison, Operator, Verdict
 from kernel_eval.runner.play import Play, PlayStatus
 from kernel_eval.runner.pool import Pool
 from kernel_eval.timing.plan import batch_limit_s, expected_us, plan_of
@@ -61,11 +60,11 @@ def judge_cases(
 def prepare(session: Session, operator: Operator, case: Case, pool: Pool, trial: int = 0) -> Prepared:
     """Golden and inputs of a trial made ready; with trial 0 the goldens for timing are put into the cache as well."""
     golden = session.goldens.golden(operator, case, trial)
-    call = call_of(operator, case)
+    call = session.candidate_call(operator, session.call_of(operator, case))
     pool.lay_out(call, 1)
     session.goldens.fill(operator, case, trial, pool.inputs(0))
     if session.stand is not None and trial == 0:
-        for known in range(1, plan_of(case, session.peaks).known):
+        for known in range(1, plan_of(operator, case, session.peaks).known):
             session.goldens.ensure(operator, case, known)
     return Prepared(case, trial, call, golden, pool)
 
@@ -108,7 +107,7 @@ def _second_trial(
 
 def _play_and_compare(session: Session, operator: Operator, prepared: Prepared, budget: OperatorBudget) -> CaseResult:
     started = time.monotonic()
-    limit_s = batch_limit_s(expected_us(plan_of(prepared.case, session.peaks).bytes_per_call), 1)
+    limit_s = batch_limit_s(expected_us(plan_of(operator, prepared.case, session.peaks).bytes_per_call), 1)
     play = session.candidate.play(prepared.call, prepared.pool, 0, min(limit_s, max(budget.left_s, 1.0)))
     seconds = time.monotonic() - started
     budget.charge(seconds)
@@ -121,7 +120,7 @@ def _result(session: Session, operator: Operator, prepared: Prepared, play: Play
     case, golden = prepared.case, prepared.golden
     structure = None
     if play.status in (PlayStatus.OK, PlayStatus.WRONG_STRUCTURE):
-        structure = compare_claims(play.claims, golden.results)
+        structure = compare_claims(play.claims, prepared.call.results)
     if structure is not None:
         return CaseResult(
             operator.name, case.case_id, case.split, structure.verdict, structure.rule, structure.message,
@@ -131,11 +130,15 @@ def _result(session: Session, operator: Operator, prepared: Prepared, play: Play
         return CaseResult(
             operator.name, case.case_id, case.split, play.status.verdict, str(play.status), play.detail, seconds=seconds
         )
-    outputs = prepared.pool.outputs(0)
-    same_precision = session.goldens.same_precision(operator, case, prepared.trial)
-    call = called_with(operator, case, lambda: prepared.pool.inputs(0))
-    found = judge_outputs(operator, golden, outputs, same_precision, call)
+    outputs = session.goldens.finished(operator, case, prepared.pool.outputs(0))
+    if isinstance(outputs, Comparison):
+        found, tried = outputs, None
+    else:
+        same_precision = session.goldens.same_precision(operator, case, prepared.trial)
+        call = called_with(operator, case, lambda: prepared.pool.inputs(0))
+        found = judge_outputs(operator, golden, outputs, same_precision, call)
+        tried = attempted(golden.tensors, outputs)
     return CaseResult(
         operator.name, case.case_id, case.split, found.verdict, found.rule, found.message,
-        comparison=found, seconds=seconds, attempted=attempted(golden.tensors, outputs),
+        comparison=found, seconds=seconds, attempted=tried,
     )  # fmt: skip

@@ -10,7 +10,9 @@ from kernel_eval.cases.inputs import fill_inputs, make_inputs
 from kernel_eval.golden.cache import GoldenCache
 from kernel_eval.golden.call import Golden, Outputs, reference, result_specs
 from kernel_eval.golden.native import NativeRunner
-from kernel_eval.model import Case, Operator, Suite
+from kernel_eval.model import Case, Comparison, Operator, ResultSpec, Suite
+
+Tensors = Sequence[Sequence[torch.Tensor]]
 
 
 class Goldens:
@@ -28,6 +30,14 @@ class Goldens:
             found = reference(operator, case, make_inputs(operator, case, self._suite.seeds[case.split], trial))
             self._cache.put(self._suite, operator, case, trial, found)
         return found
+
+    def results(self, operator: Operator, case: Case) -> tuple[ResultSpec, ...]:
+        """What a candidate must return."""
+        return result_specs(operator, case)
+
+    def finished(self, operator: Operator, case: Case, outputs: Tensors) -> Tensors | Comparison:  # noqa: ARG002
+        """A candidate's outputs as they are compared: here as they are."""
+        return outputs
 
     def ensure(self, operator: Operator, case: Case, trial: int) -> None:
         """Have the golden in the cache, so that no golden is computed while times are taken."""

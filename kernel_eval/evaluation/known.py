@@ -6,6 +6,7 @@ import torch
 
 from kernel_eval.check import called_with, judge_outputs
 from kernel_eval.evaluation.goldens import Goldens
+from kernel_eval.evaluation.imported import ImportedGoldens
 from kernel_eval.golden.call import Golden
 from kernel_eval.model import Case, Comparison, Operator
 from kernel_eval.runner.pool import Pool
@@ -17,7 +18,9 @@ KEPT_BYTES = 64 << 20
 class KnownOutputs:
     """Judges outputs in the pool against the goldens of trials 0 to `known` - 1."""
 
-    def __init__(self, goldens: Goldens, operator: Operator, case: Case, known: int, pool: Pool) -> None:
+    def __init__(
+        self, goldens: Goldens | ImportedGoldens, operator: Operator, case: Case, known: int, pool: Pool
+    ) -> None:
         """Read the goldens. Raises `GoldenFault`."""
         self._goldens = goldens
         self._operator = operator
@@ -33,10 +36,13 @@ class KnownOutputs:
         kept = self._accepted.get(trial)
         if kept is not None and all(map(torch.equal, bits, kept[1])):
             return kept[0]
+        compared = self._goldens.finished(self._operator, self._case, outputs)
+        if isinstance(compared, Comparison):
+            return compared
         found = judge_outputs(
             self._operator,
             self._known[trial],
-            outputs,
+            compared,
             self._goldens.same_precision(self._operator, self._case, trial),
             called_with(self._operator, self._case, lambda: self._pool.inputs(index)),
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from kernel_eval.errors import NotMeasured
+from kernel_eval.errors import NotMeasured, UsageError
 from kernel_eval.evaluation.environment import environment, now
 from kernel_eval.evaluation.session import Session, open_session
 from kernel_eval.evaluation.timed import Trial, measure_case
@@ -21,8 +21,11 @@ def record_anchors(
 ) -> AnchorSet:
     """Measure the baseline of every case against itself, by the plan that candidates are measured by.
 
-    `say` gets a line per operator. Raises `NotMeasured` where a baseline fails.
+    `say` gets a line per operator. Raises `NotMeasured` where a baseline fails, `UsageError`
+    for an imported suite.
     """
+    if any(operator.foreign is not None for operator in suite.operators):
+        raise UsageError(f"{suite.name} was imported: it has no limits here, so no anchors can be recorded")
     package = settings.work_dir / "recorded"
     write_baseline_package(suite.operators, package)
     anchors: dict[str, Anchor] = {}

@@ -8,18 +8,22 @@ import random
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kernel_eval.cases.decoys import DecoySource
 from kernel_eval.errors import EvaluationStopped
-from kernel_eval.evaluation.calls import largest_input_bytes
+from kernel_eval.evaluation.calls import call_of, largest_input_bytes
 from kernel_eval.evaluation.goldens import Goldens
+from kernel_eval.evaluation.imported import ImportedGoldens
+from kernel_eval.evaluation.interfaces import Matching
 from kernel_eval.golden.baseline import write_baseline_package
+from kernel_eval.golden.boxed import GoldenBox
 from kernel_eval.golden.cache import GoldenCache
+from kernel_eval.golden.foreign_package import write_foreign_package
 from kernel_eval.golden.native import NativeRunner
 from kernel_eval.hap import CpuPeaks
-from kernel_eval.model import AnchorSet, Event, Suite
+from kernel_eval.model import AnchorSet, CallSpec, Case, Event, Operator, Suite
 from kernel_eval.runner.box import RunBox
 from kernel_eval.runner.pool import Pool
 from kernel_eval.sandbox.priority import favoured
@@ -60,10 +64,21 @@ class Session:
     anchors: AnchorSet | None
     candidate: RunBox
     pools: tuple[Pool, Pool]
-    goldens: Goldens
+    goldens: Goldens | ImportedGoldens
     stand: TimingStand | None
     tell: Callable[[Event], None]
     should_stop: Callable[[], bool]
+    matching: Matching | None = None
+    """Names of the candidate's functions; None where it has those of the schemas."""
+
+    def call_of(self, operator: Operator, case: Case) -> CallSpec:
+        """The call of an operator's case. Raises `GoldenFault`."""
+        return call_of(operator, case, self.goldens.results(operator, case))
+
+    def candidate_call(self, operator: Operator, call: CallSpec) -> CallSpec:
+        """`call` under the name that the candidate gave to the operator."""
+        name = self.matching.functions.get(operator.name) if self.matching else None
+        return call if name in (None, call.function) else replace(call, function=name)
 
     def stop_if_asked(self) -> None:
         """Raise `EvaluationStopped` where the caller wants no more."""
@@ -93,12 +108,30 @@ def open_session(
         for pool in pools:
             stack.callback(pool.close)
         box = stack.enter_context(RunBox(package_dir, settings, memory_bytes=memory_bytes))
-        native = stack.enter_context(NativeRunner())
-        goldens = Goldens(suite, GoldenCache(settings.cache_dir / "goldens", GOLDEN_CACHE_BYTES), native)
+        goldens = _goldens(stack, suite, settings, input_bytes)
         stand = (
             stack.enter_context(_timing_stand(suite, settings, box, pools[0], memory_bytes)) if settings.timed else None
         )
         yield Session(suite, settings, peaks, anchors, box, pools, goldens, stand, tell, should_stop)
+
+
+def _goldens(stack: ExitStack, suite: Suite, settings: Settings, input_bytes: int) -> Goldens | ImportedGoldens:
+    """Foreign goldens get a box, ours the judge's own process."""
+    cache = GoldenCache(settings.cache_dir / "goldens", GOLDEN_CACHE_BYTES)
+    if _is_foreign(suite):
+        return ImportedGoldens(suite, cache, stack.enter_context(GoldenBox(suite.operators, settings, input_bytes)))
+    return Goldens(suite, cache, stack.enter_context(NativeRunner()))
+
+
+def _is_foreign(suite: Suite) -> bool:
+    return any(operator.foreign is not None for operator in suite.operators)
+
+
+def _write_baseline(suite: Suite, package: Path) -> None:
+    if _is_foreign(suite):
+        write_foreign_package(suite.operators, package)
+    else:
+        write_baseline_package(suite.operators, package)
 
 
 @contextmanager
@@ -106,8 +139,11 @@ def _timing_stand(
     suite: Suite, settings: Settings, candidate: RunBox, pool: Pool, memory_bytes: int
 ) -> Iterator[TimingStand]:
     package = settings.work_dir / "baseline"
-    write_baseline_package(suite.operators, package)
-    with RunBox(package, settings, memory_bytes=memory_bytes, trusted=True) as baseline:
+    foreign = _is_foreign(suite)
+    _write_baseline(suite, package)
+    # A foreign baseline is no part of a trusted box: it is imported by each of its processes, and never unsandboxed.
+    around = replace(settings, sandboxed=settings.sandboxed or foreign)
+    with RunBox(package, around, memory_bytes=memory_bytes, trusted=not foreign) as baseline:
         bench = Bench(
             candidate,
             baseline,

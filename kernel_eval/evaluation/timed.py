@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 
 from kernel_eval.errors import InternalError, SandboxIncomplete
 from kernel_eval.evaluation.budget import OperatorBudget
-from kernel_eval.evaluation.calls import call_of
 from kernel_eval.evaluation.evidence import case_flags, operator_flags
 from kernel_eval.evaluation.known import KnownOutputs
 from kernel_eval.evaluation.session import Session, TimingStand
 from kernel_eval.hap import cpu_limit
 from kernel_eval.model import (
+    NO_LIMIT,
     Case,
     CaseResult,
     CaseTimed,
@@ -85,8 +85,13 @@ def _measured(
         if trial.timing.verdict is Verdict.TIMED_OUT:
             budget.count_time_out()
         return _failed(result, trial.timing)
-    ratios.append(trial.timing.short_ratio)
-    flags = (*result.flags, *case_flags(case, trial.timing, session.settings.threads))
+    found = case_flags(case, trial.timing, session.settings.threads)
+    if operator.foreign is not None and operator.foreign.draws_inputs:
+        # Batches of so few calls differ by chance.
+        found = [flag for flag in found if flag.id is not FlagId.BATCH_NONLINEAR]
+    else:
+        ratios.append(trial.timing.short_ratio)
+    flags = (*result.flags, *found)
     anchor = session.anchors.anchors.get(case.key) if session.anchors else None
     return replace(
         result,
@@ -114,21 +119,22 @@ def measure_case(session: Session, operator: Operator, case: Case) -> Trial:
     if stand is None:
         raise ValueError("the session was opened without timing")
     started = time.monotonic()
-    call = call_of(operator, case)
-    plan = plan_of(case, session.peaks)
+    call = session.call_of(operator, case)
+    plan = plan_of(operator, case, session.peaks)
     known = KnownOutputs(session.goldens, operator, case, plan.known, stand.bench.pool)
     stand.overheads.prepare(call)
-    limit = cpu_limit(operator, case, session.peaks, plan.pool_bytes)
+    limit = NO_LIMIT if operator.foreign else cpu_limit(operator, case, session.peaks, plan.pool_bytes)
+    limit_us = None if operator.foreign else limit.limit_us
     subject = Subject(
         operator=operator.name,
-        candidate=call,
+        candidate=session.candidate_call(operator, call),
         baseline=call,
         plan=plan,
         fill=lambda places, played: _fill(session, stand, operator, case, places, played),
         verify=known.verify,
         overhead_us=lambda calls: stand.overheads.batch_us(call, calls),
         expected_us=expected_us(plan.bytes_per_call),
-        score=lambda baseline_us, candidate_us: score_case(baseline_us, limit.limit_us, candidate_us).published,
+        score=lambda baseline_us, candidate_us: score_case(baseline_us, limit_us, candidate_us).published,
         seed=zlib.crc32(case.key.encode()),
     )
     timing = measure(stand.bench, subject)
@@ -144,7 +150,11 @@ def _fill(
     played: Sequence[int],
 ) -> None:
     pool = stand.bench.pool
-    stand.decoys.fill(operator, case, pool.input_columns(), sorted(map(pool.place, played)))
+    if operator.foreign is not None and operator.foreign.draws_inputs:
+        # No decoy repeats a known input: further trials, of which nobody computes the golden.
+        places = [*places, *sorted(set(played) - set(places))]
+    else:
+        stand.decoys.fill(operator, case, pool.input_columns(), sorted(map(pool.place, played)))
     for trial, index in enumerate(places):
         session.goldens.fill(operator, case, trial, pool.inputs(index))
 

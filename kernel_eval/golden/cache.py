@@ -22,7 +22,7 @@ from typing import Any
 
 import torch
 
-from kernel_eval.cases.operator_source import operator_source
+from kernel_eval.cases.operator_source import golden_source
 from kernel_eval.golden.call import Golden, Outputs
 from kernel_eval.model import ITEM_BYTES, Case, Operator, ResultSpec, Suite, TensorSpec
 
@@ -46,35 +46,47 @@ class GoldenCache:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         folder.chmod(0o700)
 
-    def get(self, suite: Suite, operator: Operator, case: Case, trial: int) -> Golden | None:
-        """The golden, or None where there is no sound record of it."""
-        path = self._path("golden", suite, operator, case, trial)
+    def get(self, suite: Suite, operator: Operator, case: Case, trial: int, variant: str = "") -> Golden | None:
+        """The golden, or None where there is no sound record of it.
+
+        `variant` tells apart what suite, case and trial do not, such as inputs that foreign code made.
+        """
+        path = self._path("golden", suite, operator, case, trial, variant)
         record = _read(path)
         if record is None:
             return None
         specs = tuple(_spec(entry) for entry in record[0]["results"])
         return Golden(_tensors(record[1], specs), specs)
 
-    def put(self, suite: Suite, operator: Operator, case: Case, trial: int, golden: Golden) -> None:
+    def put(self, suite: Suite, operator: Operator, case: Case, trial: int, golden: Golden, variant: str = "") -> None:
         """Keep a golden. A full or unwritable disk is no error: the cache then simply does not help."""
-        self._write(self._path("golden", suite, operator, case, trial), golden.results, golden.tensors)
+        self._write(self._path("golden", suite, operator, case, trial, variant), golden.results, golden.tensors)
 
-    def get_same_precision(self, suite: Suite, operator: Operator, case: Case, trial: int) -> Outputs | None:
+    def get_same_precision(
+        self, suite: Suite, operator: Operator, case: Case, trial: int, variant: str = ""
+    ) -> Outputs | None:
         """The outputs of the golden's same-precision run, or None where there is no sound record."""
-        record = _read(self._path("same precision", suite, operator, case, trial))
+        record = _read(self._path("same precision", suite, operator, case, trial, variant))
         return None if record is None else _tensors(record[1], tuple(map(_spec, record[0]["results"])))
 
     def put_same_precision(
-        self, suite: Suite, operator: Operator, case: Case, trial: int, outputs: Outputs, results: Sequence[ResultSpec]
+        self,
+        suite: Suite,
+        operator: Operator,
+        case: Case,
+        trial: int,
+        outputs: Outputs,
+        results: Sequence[ResultSpec],
+        variant: str = "",
     ) -> None:
         """Keep the outputs of the same-precision run; `results` are the golden's."""
-        self._write(self._path("same precision", suite, operator, case, trial), results, outputs)
+        self._write(self._path("same precision", suite, operator, case, trial, variant), results, outputs)
 
-    def _path(self, kind: str, suite: Suite, operator: Operator, case: Case, trial: int) -> Path:
-        source = hashlib.sha256(operator_source(operator.folder).encode("utf-8")).hexdigest()
+    def _path(self, kind: str, suite: Suite, operator: Operator, case: Case, trial: int, variant: str) -> Path:
+        source = hashlib.sha256(golden_source(operator).encode("utf-8")).hexdigest()
         seed = hashlib.sha256(suite.seeds[case.split]).hexdigest()
         drawn = (case.shapes, case.dtypes, sorted(case.attributes.items()), case.value_ranges)
-        parts = (FORMAT, kind, torch.__version__, suite.digest, case.key, repr(drawn), seed, trial, source)
+        parts = (FORMAT, kind, torch.__version__, suite.digest, case.key, repr(drawn), seed, trial, source, variant)
         key = hashlib.sha256(json.dumps(parts).encode("utf-8")).hexdigest()
         return self._folder / key[:2] / f"{key[2:]}.golden"
 

@@ -20,8 +20,8 @@ def _like_first(case: Case) -> tuple[TensorSpec, ...]:
 
 def _number(case: Case, name: str, default: float) -> float:
     value: Attribute = case.attributes.get(name, default)
-    if isinstance(value, str):
-        raise UsageError(f"{case.key}: attribute {name} is the text {value!r}, not a number")
+    if value is None or isinstance(value, str | tuple):
+        raise UsageError(f"{case.key}: attribute {name} is {value!r}, not a number")
     return float(value)
 
 

@@ -1,6 +1,6 @@
 """Frozen nouns of the judge. Imports neither torch nor numpy."""
 
-from kernel_eval.model.anchor import UNITS, Anchor, AnchorSet, Bottleneck, Limit, Provenance
+from kernel_eval.model.anchor import NO_LIMIT, UNITS, Anchor, AnchorSet, Bottleneck, Limit, Provenance
 from kernel_eval.model.candidate import Build, Candidate
 from kernel_eval.model.case import (
     Attribute,
@@ -20,10 +20,13 @@ from kernel_eval.model.events import (
     CaseJudged,
     CaseTimed,
     Event,
+    InterfacesFound,
     OperatorFinished,
     OperatorStarted,
 )
 from kernel_eval.model.flag import Flag, FlagId, Severity
+from kernel_eval.model.foreign import Foreign
+from kernel_eval.model.interface import Interface, Place
 from kernel_eval.model.measurement import Measurement, MeasurementState
 from kernel_eval.model.operator import (
     AttributeSpec,
@@ -39,6 +42,7 @@ from kernel_eval.model.operator import (
 )
 from kernel_eval.model.report import Report
 from kernel_eval.model.result import CaseResult, Comparison, OperatorResult, Worst
+from kernel_eval.model.spelling import identifier_of, spellings
 from kernel_eval.model.suite import Suite
 from kernel_eval.model.tensor import ITEM_BYTES, ArgumentSpec, CallSpec, ResultSpec, TensorSpec
 from kernel_eval.model.tolerance import CARRIERS, DEFAULT_TOLERANCES, Tolerance, carrier
@@ -48,6 +52,7 @@ __all__ = [
     "CARRIERS",
     "DEFAULT_TOLERANCES",
     "ITEM_BYTES",
+    "NO_LIMIT",
     "PRECEDENCE",
     "UNITS",
     "Anchor",
@@ -72,9 +77,12 @@ __all__ = [
     "Event",
     "Flag",
     "FlagId",
+    "Foreign",
     "IndexRule",
     "InputShape",
     "InputSpec",
+    "Interface",
+    "InterfacesFound",
     "Level",
     "Limit",
     "Measurement",
@@ -84,6 +92,7 @@ __all__ = [
     "OperatorResult",
     "OperatorStarted",
     "OutputSpec",
+    "Place",
     "Provenance",
     "RangeKind",
     "Reduction",
@@ -103,6 +112,8 @@ __all__ = [
     "Worst",
     "carrier",
     "element_count",
+    "identifier_of",
+    "spellings",
     "strongest",
     "tensor_shapes",
 ]

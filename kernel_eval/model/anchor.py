@@ -18,6 +18,8 @@ class Bottleneck(StrEnum):
     VECTOR = "Vector"
     CUBE = "Cube"
     MTE = "MTE"
+    UNKNOWN = "unknown"
+    """Of limits that were imported as bare times."""
 
 
 class Provenance(StrEnum):
@@ -37,6 +39,10 @@ class Limit:
     bottleneck: Bottleneck
     preset: str
     model_version: str
+
+
+NO_LIMIT = Limit(0.0, {}, Bottleneck.UNKNOWN, "none", "none")
+"""Of a case whose work nobody knows: it is scored against its baseline alone, as if the limit were 0."""
 
 
 @dataclass(frozen=True)

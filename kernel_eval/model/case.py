@@ -10,7 +10,8 @@ from enum import StrEnum
 Shape = tuple[int, ...]
 InputShape = Shape | tuple[Shape, ...] | None
 """A tensor's shape, the shapes of a tensor list, or None for an omitted optional input."""
-Attribute = int | float | str | bool
+Attribute = int | float | str | bool | tuple[int | float | str | bool, ...] | None
+"""Lists and None occur in imported suites only."""
 
 
 class Split(StrEnum):

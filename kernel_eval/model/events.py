@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from kernel_eval.model.candidate import Build
 from kernel_eval.model.case import Split
+from kernel_eval.model.interface import Interface
 from kernel_eval.model.result import CaseResult, OperatorResult
 
 
@@ -20,6 +21,25 @@ class BuildFinished:
     """The build ended, well or not."""
 
     build: Build
+
+
+@dataclass(frozen=True)
+class InterfacesFound:
+    """What the built package offers, before anything is judged.
+
+    `missing` names the operators without an interface, `total` is the number of operators. `fault` says why the
+    package could not be asked; then nothing is known of the rest.
+    """
+
+    interfaces: tuple[Interface, ...]
+    missing: tuple[str, ...]
+    total: int
+    fault: str = ""
+
+    @property
+    def nothing_matches(self) -> bool:
+        """Whether no operator can be judged, although the package could be asked."""
+        return not self.fault and len(self.missing) == self.total
 
 
 @dataclass(frozen=True)
@@ -59,4 +79,4 @@ class OperatorFinished:
     result: OperatorResult
 
 
-Event = BuildStarted | BuildFinished | OperatorStarted | CaseJudged | CaseTimed | OperatorFinished
+Event = BuildStarted | BuildFinished | InterfacesFound | OperatorStarted | CaseJudged | CaseTimed | OperatorFinished

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
+from kernel_eval.model.foreign import Foreign
+
 
 class Level(StrEnum):
     """Level of difficulty, as the paper names them."""
@@ -30,6 +32,8 @@ class Comparator(StrEnum):
     """The order of the elements is free, their number is not."""
     STATEFUL = "stateful"
     """An input after the call: what the operator does not touch must stay as it was, bit by bit."""
+    ALLCLOSE = "allclose"
+    """|output − golden| ≤ a + a·|golden|, with a by dtype; of imported module suites."""
 
 
 class Reduction(StrEnum):
@@ -87,7 +91,11 @@ class InputSpec:
 
 @dataclass(frozen=True)
 class AttributeSpec:
-    """One attribute: `type` is `int`, `float`, `str` or `bool`; `default` None means required."""
+    """One attribute: `type` is `int`, `float`, `str` or `bool`; `default` None means required.
+
+    Operators of imported suites also have lists (`int[]`) and values that may be None (`float?`), with no default:
+    their cases name every value.
+    """
 
     name: str
     type: str
@@ -119,6 +127,8 @@ class OutputSpec:
     """Whether −0.0 differs from 0.0."""
     computed_as: str = ""
     """A compute format, such as `hifloat32`, whose bounds hold where its carrier is the output's dtype."""
+    dtypes: tuple[str, ...] = ()
+    """Imported suites only, where `dtype` is `golden`: what the golden's run in native precision may yield."""
 
 
 @dataclass(frozen=True)
@@ -149,3 +159,5 @@ class Operator:
     same_precision_relief: bool = False
     in_place: bool = False
     """Whether the operator writes into its inputs, so that the child maps them privately."""
+    foreign: Foreign | None = None
+    """Set for an operator of an imported suite, whose golden is untrusted."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from kernel_eval.model.case import Shape
+from kernel_eval.model.case import Attribute, Shape
 
 ITEM_BYTES = {
     "bool": 1,
@@ -76,6 +76,10 @@ class CallSpec:
 
     function: str
     arguments: tuple[ArgumentSpec, ...]
-    attributes: dict[str, int | float | str | bool]
+    attributes: dict[str, Attribute]
     results: tuple[ResultSpec, ...]
     in_place: bool = False
+    init: str | None = None
+    """For a module class: its arguments as a JSON list; the instance is called. None for a function."""
+    seed: int = 0
+    """Seed of a module's weights."""

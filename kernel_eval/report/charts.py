@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from kernel_eval.model import CaseResult, Measurement, OperatorResult
-from kernel_eval.report.figures import microseconds, points, ratio
+from kernel_eval.report.figures import limit_us, microseconds, points, ratio
 
 WIDTH = 1000.0
 LEFT, RIGHT = 110.0, 90.0
@@ -48,8 +48,7 @@ def times_chart(cases: Sequence[CaseResult]) -> str:
 
 
 def _times(case: CaseResult) -> Iterable[float]:
-    limit = case.limit.limit_us if case.limit else None
-    for time in (limit, _median(case.candidate), _median(case.baseline)):
+    for time in (limit_us(case), _median(case.candidate), _median(case.baseline)):
         if time is not None and math.isfinite(time) and time > 0:
             yield time
 
@@ -84,7 +83,7 @@ def _row(case: CaseResult, scale: _Scale, y: float) -> str:
         dot = f'<circle class="miss" cx="{LEFT - 12:.0f}" cy="{y:.1f}" r="3"/>'
         return f'{label}{dot}<text x="{LEFT:.0f}" y="{y + 4:.1f}">{word}</text>'
     marks = [label]
-    for css, time in (("limit", case.limit.limit_us if case.limit else None), ("baseline", _median(case.baseline))):
+    for css, time in (("limit", limit_us(case)), ("baseline", _median(case.baseline))):
         if time and time > 0:
             x = scale(time)
             marks.append(f'<line class="{css}" x1="{x:.1f}" x2="{x:.1f}" y1="{y - 5:.1f}" y2="{y + 5:.1f}"/>')
@@ -103,7 +102,7 @@ def _candidate(case: CaseResult, scale: _Scale, y: float) -> str:
 
 
 def _words(case: CaseResult, name: str) -> str:
-    limit = microseconds(case.limit.limit_us if case.limit else None)
+    limit = microseconds(limit_us(case))
     return (
         f"{name}: {microseconds(_median(case.candidate))} µs, baseline {microseconds(_median(case.baseline))} µs, "
         f"limit {limit} µs, HAP {ratio(case.hap)}"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from kernel_eval.model import NO_LIMIT, CaseResult
+
 NONE = "–"
 
 
@@ -32,3 +34,8 @@ def microseconds(value: float | None) -> str:
 def seconds(value: float) -> str:
     """A duration for people."""
     return f"{value:.1f} s" if value < 60 else f"{int(value // 60)} min {value % 60:.0f} s"
+
+
+def limit_us(case: CaseResult) -> float | None:
+    """A case's limit; None where there is none."""
+    return None if case.limit is None or case.limit == NO_LIMIT else case.limit.limit_us

@@ -8,7 +8,7 @@ from importlib import resources
 
 from kernel_eval.model import CaseResult, Flag, OperatorResult, Report, Verdict
 from kernel_eval.report.charts import axes_bar, times_chart
-from kernel_eval.report.figures import microseconds, points, ratio, share
+from kernel_eval.report.figures import limit_us, microseconds, points, ratio, share
 from kernel_eval.report.summary import speedup, summarise
 
 LEGEND = (
@@ -107,7 +107,7 @@ def _case_row(case: CaseResult) -> str:
         _verdict(case.verdict),
         microseconds(case.candidate.median_us if case.candidate else None),
         microseconds(case.baseline.median_us if case.baseline else None),
-        microseconds(case.limit.limit_us if case.limit else None),
+        microseconds(limit_us(case)),
         ratio(case.hap),
         ratio(speedup(case)),
         "" if mean is None else f"{mean:.2e}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from kernel_eval.model import CaseResult, Flag, OperatorResult, Report
-from kernel_eval.report.figures import microseconds, points, ratio, share
+from kernel_eval.report.figures import limit_us, microseconds, points, ratio, share
 from kernel_eval.report.summary import speedup, summarise
 
 
@@ -81,7 +81,7 @@ def _case_row(case: CaseResult) -> tuple[str, ...]:
         case.rule,
         microseconds(case.candidate.median_us if case.candidate else None),
         microseconds(case.baseline.median_us if case.baseline else None),
-        microseconds(case.limit.limit_us if case.limit else None),
+        microseconds(limit_us(case)),
         ratio(case.hap),
         ratio(speedup(case)),
         case.message[:200],

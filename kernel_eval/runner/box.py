@@ -7,7 +7,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
@@ -54,9 +54,9 @@ ADDRESS_SPACE_BYTES = 3 * GIB
 CODE = INSIDE / "code"
 INSIDE_MODULES = (
     "__init__.py", "runner/__init__.py", "runner/start.py", "runner/zygote.py", "runner/zygote_memory.py",
-    "runner/child.py", "runner/child_arena.py", "runner/child_claims.py", "runner/child_memory.py",
-    "runner/protocol.py", "device/__init__.py", "device/cpu.py", "sandbox/__init__.py",
-    "sandbox/confine.py",
+    "runner/child.py", "runner/child_arena.py", "runner/child_claims.py", "runner/child_interfaces.py",
+    "runner/child_memory.py", "runner/child_modules.py", "runner/protocol.py", "device/__init__.py", "device/cpu.py",
+    "sandbox/__init__.py", "sandbox/confine.py",
 )  # fmt: skip
 """All of the project's files that a run box sees."""
 
@@ -84,19 +84,22 @@ class RunBox:
         trusted: bool = False,
         passive_threads: bool = False,
         prepare_limit_s: float = PREPARE_S,
+        environment: Mapping[str, str] | None = None,
     ) -> None:
         """`package_dir` holds `cann_bench`; each case may use `memory_bytes` besides the pool.
 
         `trusted`: the package is our own, and the zygote imports it once for all processes.
 
         `passive_threads` lets OpenMP threads sleep instead of spin: to look at work after "done", never for
-        times. `prepare_limit_s` is what import and warm-up of one child may take.
+        times. `prepare_limit_s` is what import and warm-up of one child may take. `environment` comes on top of
+        the box's own.
         """
         self._package_dir, self._settings = package_dir, settings
         self._memory_bytes = memory_bytes
         self._trusted = trusted
         self._passive_threads = passive_threads
         self._prepare_limit_s = prepare_limit_s
+        self._environment = dict(environment or {})
         self._stack = contextlib.ExitStack()
         self._job: Job | None = None
         self._zygote_leaf: Leaf | None = None
@@ -162,12 +165,15 @@ class RunBox:
         for space in mounts.values():
             self._stack.callback(space.close)
         self._spaces = tuple(mounts.values())
-        return BoxPlan(policy.binds, policy.environment, policy.work_dir, policy.limits, leaf, mounts)
+        return BoxPlan(
+            policy.binds, {**policy.environment, **self._environment}, policy.work_dir, policy.limits, leaf, mounts
+        )
 
     def _launch_plain(self, arena: Path) -> Unboxed:
         start = Path(__file__).with_name("start.py")
         environment = run_environment(self._settings.threads, passive_threads=self._passive_threads)
-        return Unboxed(self._command(start, self._package_dir.resolve(), arena), environment)
+        command = self._command(start, self._package_dir.resolve(), arena)
+        return Unboxed(command, {**environment, **self._environment})
 
     def _zygote(self) -> ZygoteLink:
         """The line to the zygote, once it has announced itself and was looked at from outside."""

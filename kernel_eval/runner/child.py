@@ -19,8 +19,10 @@ from typing import Any
 from kernel_eval.device.cpu import CpuDevice
 from kernel_eval.runner.child_arena import Arena
 from kernel_eval.runner.child_claims import as_declared, claims, flat_tensors
+from kernel_eval.runner.child_interfaces import listing
 from kernel_eval.runner.child_memory import Buffers
-from kernel_eval.runner.protocol import PLACE, Kind, Message, pack, receive, receive_with, send
+from kernel_eval.runner.child_modules import module_function
+from kernel_eval.runner.protocol import LISTING, PLACE, Kind, Message, pack, receive, receive_with, send
 
 PACKAGE = "cann_bench"
 PLAN_DESCRIPTORS = 3
@@ -73,6 +75,8 @@ def load_function(package_dir: str, name: str, arena: Arena) -> Callable[..., An
     found: Any = None
     try:
         package = import_package(package_dir)
+        if name == LISTING:
+            return listing(package)
         found = getattr(getattr(torch.ops, PACKAGE), name, None) or getattr(package, name, None)
     except BaseException as error:  # noqa: BLE001 -- importing runs foreign code
         raise _failure(error, Kind.LOAD_FAILED, arena) from None
@@ -81,6 +85,14 @@ def load_function(package_dir: str, name: str, arena: Arena) -> Callable[..., An
         raise Failed(Message(Kind.LOAD_FAILED, (), text.encode()))
     function: Callable[..., Any] = found
     return function
+
+
+def load_module(kind: Callable[..., Any], plan: dict[str, Any], arena: Arena) -> Callable[..., Any]:
+    """An instance of a `torch.nn.Module` class as a function of its arguments by name."""
+    try:
+        return module_function(kind, plan["init"], plan["seed"])
+    except BaseException as error:  # noqa: BLE001 -- making it runs foreign code
+        raise _failure(error, Kind.LOAD_FAILED, arena) from None
 
 
 class Batch:
@@ -215,6 +227,8 @@ def play(channel: socket.socket, around: Surroundings) -> None:
     try:
         plan, buffers = _prepare(channel, around)
         function = load_function(around.package_dir, plan["function"], around.arena)
+        if plan["init"] is not None:
+            function = load_module(function, plan, around.arena)
         batch = Batch(plan, around, buffers)
         found = batch.warm_up(function)
         if found and not as_declared(found, plan["results"]):

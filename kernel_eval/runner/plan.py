@@ -56,6 +56,8 @@ def plan_content(
         "attributes": call.attributes,
         "results": _results(call, layout.outputs),
         "in_place": call.in_place,
+        "init": call.init,
+        "seed": call.seed,
         "inputs": _side(inputs, layout.inputs, inputs.start),
         "outputs": _side(outputs, layout.outputs, output_offset),
         "buffers": layout.count + 1,

@@ -26,6 +26,8 @@ DTYPES = (
 """Dtypes by their number in a claim, counted from 1; 0 stands for any other."""
 PLACE = struct.Struct("<3q")
 """An entry of the table: index in the order, position of the result, its address in the case's process."""
+LISTING, LISTING_BYTES = "?interfaces", 1 << 16
+"""No identifier, so no operator's name: asks for what a package offers, as text in a tensor of so many bytes."""
 CONTAINERS = ("tensor", "list", "tuple", "other")
 EXACT_TYPE, CONTIGUOUS, ON_DEVICE = 1, 2, 4
 """Bits of a tensor claim's flags."""

@@ -93,12 +93,16 @@ def counted_hap(value: float, decision: Decision) -> float:
             return 0.0 if value > 1 else value
 
 
-def score_case(baseline_us: float | None, limit_us: float, candidate_us: float) -> CaseScore:
+def score_case(baseline_us: float | None, limit_us: float | None, candidate_us: float) -> CaseScore:
     """Score one measured case; `baseline_us` None where no baseline is known.
+
+    `limit_us` None says that there is no limit: s = T_base / (T_base + T_cand), and the baseline must be known.
 
     Raises `NotMeasured` for a time that is not finite or not above zero: such a
     case was not measured, and our fault never becomes a score.
     """
+    if limit_us is None:
+        return _unlimited(baseline_us, candidate_us)
     provenance = Provenance.DERIVED if baseline_us is None else Provenance.MEASURED
     limit_us = _checked("limit", limit_us)
     base_us = _checked("baseline", derived_baseline_us(limit_us) if baseline_us is None else baseline_us)
@@ -106,6 +110,12 @@ def score_case(baseline_us: float | None, limit_us: float, candidate_us: float) 
     value = hap(base_us, limit_us, candidate_us)
     concerns = _concerns(base_us, limit_us, candidate_us)
     return CaseScore(value, counted_hap(value, Decision.PENDING), base_us, provenance, concerns)
+
+
+def _unlimited(baseline_us: float | None, candidate_us: float) -> CaseScore:
+    base_us = _checked("baseline", math.nan if baseline_us is None else baseline_us)
+    value = hap(base_us, 0.0, _checked("candidate", candidate_us))
+    return CaseScore(value, value, base_us, Provenance.MEASURED)
 
 
 def _checked(whose: str, time_us: float) -> float:

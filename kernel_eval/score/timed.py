@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from kernel_eval.errors import NotMeasured
-from kernel_eval.model import CaseResult, Flag, FlagId, MeasurementState, Verdict
+from kernel_eval.model import NO_LIMIT, CaseResult, Flag, FlagId, MeasurementState, Verdict
 from kernel_eval.score.case import Concern, score_case
 
 DERIVED_FLAGS = frozenset({FlagId.FASTER_THAN_LIMIT, FlagId.ANCHOR_CONTRADICTION, FlagId.NO_ATTEMPT})
@@ -71,7 +71,10 @@ def _baseline_us(case: CaseResult) -> float | None:
     return case.anchor_us
 
 
-def _limit_us(case: CaseResult) -> float:
+def _limit_us(case: CaseResult) -> float | None:
+    """None where there is none by design, NaN where one should be there."""
+    if case.limit == NO_LIMIT:
+        return None
     return case.limit.limit_us if case.limit is not None else math.nan
 
 

@@ -15,10 +15,15 @@ if TYPE_CHECKING:
 
 
 def load_suite(bench_data: Path, name: str) -> Suite:
-    """The suite `name` with its public cases, from `bench_data/suites/<name>.toml` and the operator folders.
+    """The suite `name` with its public cases, from `bench_data/suites/<name>.toml` and the operator folders,
+    or from `bench_data/imported/<name>`.
 
     Raises `SuiteInvalid` with every fault that was found in any of the files.
     """
+    from kernel_eval.suite.imported.store import is_imported, load_imported
+
+    if is_imported(bench_data, name):
+        return load_imported(bench_data, name)
     from kernel_eval.suite.loader import load
 
     return load(bench_data, name)

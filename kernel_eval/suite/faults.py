@@ -26,13 +26,18 @@ class FaultList:
         return tuple(self._faults)
 
     def add(self, rule: str, where: str, message: str) -> None:
-        """Note one fault: the rule it breaks, the file and key, what to do."""
-        self._faults.append(Fault(rule, where, message))
+        """Note one fault: the rule it breaks, the file and key, what to do. Foreign text in it is made printable."""
+        self._faults.append(Fault(rule, printable(where), printable(message)))
 
     def refuse(self) -> None:
         """Raise `SuiteInvalid` with all faults, if there is one."""
         if self._faults:
             raise SuiteInvalid(self._faults)
+
+
+def printable(text: str) -> str:
+    """Text that a terminal shows as it is, on one line."""
+    return "".join(character if character.isprintable() else " " for character in text)
 
 
 class Section:

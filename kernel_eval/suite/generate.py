@@ -206,8 +206,9 @@ class _Drawing:
 
     def _rank(self, slot: Slot, attributes: dict[str, Attribute], index: int) -> int:
         """The slot's rank, or the nearest one in which every axis attribute exists; later list entries vary."""
-        axes = [attributes[name] for name, space in self._space.attributes.items() if space.axis]
-        ranks = [rank for rank in self._space.ranks if all(-rank <= int(axis) < rank for axis in axes)]
+        named = [attributes[name] for name, space in self._space.attributes.items() if space.axis]
+        axes = [axis for axis in named if isinstance(axis, int)]
+        ranks = [rank for rank in self._space.ranks if all(-rank <= axis < rank for axis in axes)]
         return min(ranks, key=lambda rank: abs(rank - slot.rank)) if index == 0 else self._random.choice(ranks)
 
     def _value_ranges(self, slot: Slot, plain: bool) -> tuple[ValueRange, ...]:

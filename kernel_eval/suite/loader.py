@@ -8,9 +8,11 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
+from kernel_eval.errors import UsageError
 from kernel_eval.model import Case, Level, Operator, Split, Suite
 from kernel_eval.suite.digest import digest_contents
 from kernel_eval.suite.faults import FaultList, Section
+from kernel_eval.suite.imported.store import imported_names
 from kernel_eval.suite.proto import read_proto
 from kernel_eval.suite.space import CaseSpace
 from kernel_eval.suite.table import read_table
@@ -66,7 +68,9 @@ def load(bench_data: Path, name: str) -> Suite:
 
 
 def load_space(operator: Operator) -> CaseSpace:
-    """The declared shape space of an operator of a loaded suite."""
+    """The declared shape space of an operator of a loaded suite; `UsageError` for one of an imported suite."""
+    if operator.foreign is not None:
+        raise UsageError(f"{operator.name} was imported: it declares no shape space, so no cases can be made for it")
     faults = FaultList()
     found = read_proto(operator.folder, operator.name, faults)
     faults.refuse()
@@ -88,7 +92,8 @@ def read_suite_file(bench_data: Path, name: str, faults: FaultList) -> SuiteFile
     try:
         data = tomllib.loads((bench_data / where).read_text(encoding="utf-8"))
     except OSError as error:
-        known = ", ".join(sorted(path.stem for path in (bench_data / "suites").glob("*.toml"))) or "none"
+        own = (path.stem for path in (bench_data / "suites").glob("*.toml"))
+        known = ", ".join(sorted({*own, *imported_names(bench_data)})) or "none"
         faults.add("suite.unreadable", where, f"cannot be read ({error.strerror}); suites in {bench_data}: {known}")
         faults.refuse()
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

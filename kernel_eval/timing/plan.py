@@ -8,10 +8,10 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kernel_eval.hap import CpuPeaks, work_of
-from kernel_eval.model import Case
+from kernel_eval.model import Case, Operator
 
 BATCH_US = 5_000.0
 """A batch should take at least this long, so that the clock and the wake-up cost little."""
@@ -30,6 +30,9 @@ CALL_CEILING = 1024
 
 KNOWN = 4
 """V: inputs of a pool whose goldens are known and whose outputs are verified in every process."""
+
+DRAWN = 32
+"""Inputs of a pool that a suite's own code draws, at most."""
 
 CALL_US = 3.0
 """What a call costs beyond its data, roughly."""
@@ -85,10 +88,23 @@ def make_plan(bytes_per_call: int, llc_bytes: int) -> Plan:
     return Plan(count, min(KNOWN, count), bytes_per_call)
 
 
-def plan_of(case: Case, peaks: CpuPeaks) -> Plan:
-    """How the case is timed on a host with these peaks. Raises `UsageError` for an operator without a cost record."""
+def plan_of(operator: Operator, case: Case, peaks: CpuPeaks) -> Plan:
+    """How the case is timed on a host with these peaks. Raises `UsageError` for an operator without a cost record.
+
+    Of an imported operator nobody knows the cost: its outputs are taken to be as large as its inputs. Where its own
+    code makes the inputs, which costs a process each, a pool has no more than `DRAWN` of them.
+    """
+    if operator.foreign is not None:
+        plan = make_plan(2 * _input_bytes(operator, case), peaks.cache_bytes)
+        return replace(plan, count=min(plan.count, DRAWN)) if operator.foreign.draws_inputs else plan
     work = work_of(case)
     return make_plan(work.read_bytes + work.write_bytes, peaks.cache_bytes)
+
+
+def _input_bytes(operator: Operator, case: Case) -> int:
+    from kernel_eval.cases.inputs import tensor_specs  # loads torch, which the plan of an own suite needs not
+
+    return sum(spec.size_bytes for spec in tensor_specs(operator, case))
 
 
 def place_known(plan: Plan, randomness: random.Random) -> tuple[int, ...]:

@@ -11,7 +11,7 @@ import pytest
 from kernel_eval.cases.inputs import fill_inputs
 from kernel_eval.check import called_with, compare_claims, judge_outputs
 from kernel_eval.evaluation.calls import call_of
-from kernel_eval.golden.call import reference, same_precision
+from kernel_eval.golden.call import reference, result_specs, same_precision
 from kernel_eval.model import Comparison, RangeKind, ValueRange
 from kernel_eval.runner.box import RunBox
 from kernel_eval.runner.play import PlayStatus
@@ -238,7 +238,7 @@ def played(box: RunBox, pool: Pool, folder: Path, name: str, function: str) -> C
     operator = load_suite(root, "tiny").operator("double")
     values = ValueRange(RangeKind.UNIFORM, 0, 1 << 20) if name == "shuffled" else ValueRange(RangeKind.UNIFORM, -1, 1)
     case = case_of(operator, shapes, dtypes, [values] * len(shapes), dim=-1)
-    call = replace(call_of(operator, case), function=function)
+    call = replace(call_of(operator, case, result_specs(operator, case)), function=function)
     pool.lay_out(call, 1)
     fill_inputs(operator, case, b"comparators", 0, pool.inputs(0))
     golden = reference(operator, case, pool.inputs(0))

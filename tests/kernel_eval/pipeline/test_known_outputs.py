@@ -12,6 +12,7 @@ from kernel_eval.evaluation.calls import call_of
 from kernel_eval.evaluation.goldens import Goldens
 from kernel_eval.evaluation.known import KnownOutputs
 from kernel_eval.golden.cache import GoldenCache
+from kernel_eval.golden.call import result_specs
 from kernel_eval.golden.native import NativeRunner
 from kernel_eval.runner.pool import Pool
 from kernel_eval.suite import load_suite
@@ -39,7 +40,7 @@ def test_every_trial_is_judged_by_its_own_inputs(tmp_path: Path, pool: Pool) -> 
     operator, (case,) = suite.operator("double"), suite.cases_of("double")
     with NativeRunner() as native:
         goldens = Goldens(suite, GoldenCache(tmp_path / "cache", 1 << 20), native)
-        pool.lay_out(call_of(operator, case), 3)
+        pool.lay_out(call_of(operator, case, result_specs(operator, case)), 3)
         known = KnownOutputs(goldens, operator, case, 2, pool)
         for trial, index in ((0, 2), (1, 0)):
             goldens.fill(operator, case, trial, pool.inputs(index))

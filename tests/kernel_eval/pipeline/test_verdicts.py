@@ -9,6 +9,7 @@ from kernel_eval.model import (
     BuildStarted,
     CaseJudged,
     Event,
+    InterfacesFound,
     OperatorFinished,
     OperatorStarted,
     Report,
@@ -98,7 +99,8 @@ def test_right_answers_are_accepted_and_told_event_by_event(judge: Judge) -> Non
     assert report.verdict is Verdict.ACCEPTED
     assert report.trusted
     assert [type(event) for event in events] == [
-        BuildStarted, BuildFinished, OperatorStarted, CaseJudged, CaseJudged, CaseJudged, OperatorFinished,
+        BuildStarted, BuildFinished, InterfacesFound,
+        OperatorStarted, CaseJudged, CaseJudged, CaseJudged, OperatorFinished,
     ]  # fmt: skip
     (operator,) = report.operators
     assert (operator.compile_points, operator.correct_points) == (20.0, 30.0)

@@ -112,3 +112,17 @@ def test_no_case_beats_its_limit_without_a_flag(baseline, limit, candidate) -> N
 def test_faster_than_half_the_limit_is_always_held(limit: float, candidate: float) -> None:
     assume(candidate < limit / 2)
     assert score_case(2 * limit, limit, candidate).concerns[0].severity is Severity.HOLD
+
+
+@given(TIMES, TIMES)
+def test_without_a_limit_the_baseline_alone_decides(baseline: float, candidate: float) -> None:
+    score = score_case(baseline, None, candidate)
+    assert score.hap == score.published == baseline / (candidate + baseline)
+    assert score.concerns == ()
+    assert score_case(baseline, None, baseline).hap == 0.5
+
+
+@pytest.mark.parametrize("baseline", [None, 0.0, -1.0, math.nan, math.inf])
+def test_without_a_limit_a_baseline_is_needed(baseline: float | None) -> None:
+    with pytest.raises(NotMeasured, match="baseline"):
+        score_case(baseline, None, 1.0)

@@ -1,0 +1,1 @@
+"""Task sets of other benchmarks, kept as suites of this one. Nothing of them is executed here."""
