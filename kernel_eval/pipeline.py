@@ -23,6 +23,7 @@ from kernel_eval.model import (
     Event,
     Flag,
     FlagId,
+    Measurement,
     OperatorResult,
     Report,
     Severity,
@@ -63,8 +64,8 @@ def evaluate(
     if build.package_dir is None:
         return finish(opening, build, _all_unbuilt(opening, build), flags)
     flags += _build_flags(build, build.package_dir)
-    operators, residue = _judge(opening, build, build.package_dir, on_event, should_stop)
-    return finish(opening, build, operators, [*flags, *residue])
+    operators, residue, control = _judge(opening, build, build.package_dir, on_event, should_stop)
+    return finish(opening, build, operators, [*flags, *residue], control)
 
 
 def _judge(
@@ -73,7 +74,7 @@ def _judge(
     package_dir: Path,
     on_event: Callable[[Event], None],
     should_stop: Callable[[], bool],
-) -> tuple[list[OperatorResult], Sequence[Flag]]:
+) -> tuple[list[OperatorResult], Sequence[Flag], Measurement | None]:
     mark = mark_package(package_dir)
     with open_session(
         package_dir, opening.suite, opening.settings, opening.peaks, opening.anchors, on_event, should_stop
@@ -81,8 +82,9 @@ def _judge(
         matching = find_interfaces(session.candidate, opening.suite.operators)
         on_event(matching.event)
         operators = judge_operators(replace(session, matching=matching), build)
+        control = session.stand.control.measurement() if session.stand else None
     residue = guarded("residue", "", lambda: package_residue(mark, package_dir))
-    return operators, residue if opening.settings.sandboxed else ()
+    return operators, residue if opening.settings.sandboxed else (), control
 
 
 def _all_unbuilt(opening: Opening, build: Build) -> list[OperatorResult]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from kernel_eval.model import Report, Verdict
 from kernel_eval.report import report_to_html, report_to_json, report_to_markdown
 from kernel_eval.report.figures import points, ratio, share
-from kernel_eval.report.summary import summarise, verdict_counts
+from kernel_eval.report.summary import steadiness, summarise, verdict_counts
 
 PASSED, FAILED, OURS = 0, 1, 3
 
@@ -44,6 +44,7 @@ def closing(report: Report, paths: list[Path]) -> str:
         f"  operators {summary.solved_operators} of {summary.total_operators} solved",
         f"  score     {points(report.total_score)}",
         f"  speed-up  {ratio(summary.overall_geometric_mean_speedup)} (geometric mean over baseline)",
+        *([f"  host      {steadiness(report)}"] if steadiness(report) else []),
         *([f"  verdicts  {counts}"] if counts else []),
         *([f"  flags     {_flag_line(report)}"] if _flag_line(report) else []),
         *(f"  report    {path}" for path in paths),

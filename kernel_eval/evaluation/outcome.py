@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from kernel_eval.evaluation.environment import environment, evaluation_code, now
 from kernel_eval.hap import CPU_PRESET, CpuPeaks
-from kernel_eval.model import AnchorSet, Build, Flag, OperatorResult, Report, Suite, strongest
+from kernel_eval.model import AnchorSet, Build, Flag, Measurement, OperatorResult, Report, Suite, strongest
 from kernel_eval.score import level_totals, total
 from kernel_eval.settings import RULES_VERSION, Settings
 
@@ -34,7 +34,13 @@ def begin(suite: Suite, settings: Settings, peaks: CpuPeaks, anchors: AnchorSet 
     return Opening(suite, settings, peaks, anchors, evaluation_code(), now())
 
 
-def finish(opening: Opening, build: Build, operators: Sequence[OperatorResult], flags: Sequence[Flag]) -> Report:
+def finish(
+    opening: Opening,
+    build: Build,
+    operators: Sequence[OperatorResult],
+    flags: Sequence[Flag],
+    control: Measurement | None = None,
+) -> Report:
     """The report. The total is None where some operator has no score."""
     suite, settings = opening.suite, opening.settings
     levels = level_totals((operator.level, operator.score) for operator in operators)
@@ -62,4 +68,5 @@ def finish(opening: Opening, build: Build, operators: Sequence[OperatorResult], 
         level_scores={str(level): score for level, score in levels.items()},
         total_score=total(levels) if complete else None,
         flags=tuple(flags),
+        control=control,
     )

@@ -29,6 +29,7 @@ from kernel_eval.runner.pool import Pool
 from kernel_eval.sandbox.priority import favoured
 from kernel_eval.settings import Settings
 from kernel_eval.timing.bench import Bench
+from kernel_eval.timing.control import Control
 from kernel_eval.timing.overhead import Overheads
 from kernel_eval.timing.plan import POOL_BYTES
 
@@ -49,6 +50,7 @@ class TimingStand:
     bench: Bench
     overheads: Overheads
     decoys: DecoySource
+    control: Control
 
 
 @dataclass(frozen=True)
@@ -153,7 +155,8 @@ def _timing_stand(
             pause_s(),
             random.Random(secrets.token_bytes(32)),
         )
-        yield TimingStand(bench, Overheads(baseline, pool, settings.warmup), DecoySource())
+        overheads = Overheads(baseline, pool, settings.warmup)
+        yield TimingStand(bench, overheads, DecoySource(), Control(baseline, pool, settings.warmup))
 
 
 @contextmanager

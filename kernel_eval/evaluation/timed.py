@@ -35,6 +35,9 @@ from kernel_eval.timing.plan import expected_us, plan_of
 ATTEMPTS = 3
 """How often a case is measured where no usable time came of it."""
 
+CONTROL_EVERY = 20
+"""Before every so many cases of an operator the control kernel is timed."""
+
 
 def time_cases(
     session: Session, operator: Operator, results: Sequence[CaseResult], budget: OperatorBudget
@@ -51,6 +54,8 @@ def time_cases(
     for result in results:
         if result.accepted:
             session.stop_if_asked()
+            if session.stand is not None and position % CONTROL_EVERY == 0:
+                session.stand.control.sample()
             position += 1
             result = _time_case(session, operator, cases[result.split, result.case_id], result, budget, ratios)
             session.tell(CaseTimed(result, result.split, position, accepted))

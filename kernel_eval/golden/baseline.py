@@ -12,14 +12,20 @@ from kernel_eval.model import Operator
 
 PACKAGE = "cann_bench"
 
-_HEADER = '''"""PyTorch's own operators under the names of the suite, and `empty` for the cost of a call itself."""
-
-'''
-_EMPTY = '''
+OWN_FUNCTIONS = '''
 
 def empty(*arguments, **attributes):
     """Take anything, do nothing, return no output."""
     return ()
+
+
+def control(x):
+    """Fixed work, mostly of the processor, by which a host's steadiness is told."""
+    return x.tanh()
+'''
+"""What every package of baselines has besides its operators."""
+_HEADER = '''"""PyTorch's own operators under the names of the suite; `empty` and `control` serve the clock."""
+
 '''
 
 
@@ -27,7 +33,7 @@ def write_baseline_package(operators: Sequence[Operator], target: Path) -> None:
     """Write the package `cann_bench` into the folder `target`.
 
     It exports one function per operator, under the schema's function name, and
-    `empty`. It needs torch and nothing of the judge. Raises `GoldenFault` where
+    `empty` and `control`. It needs torch and nothing of the judge. Raises `GoldenFault` where
     an operator has no baseline.
     """
     package = target / PACKAGE
@@ -38,5 +44,5 @@ def write_baseline_package(operators: Sequence[Operator], target: Path) -> None:
             raise GoldenFault(f"{operator.name}: golden.py has no function baseline")
         (package / f"_{operator.name}.py").write_text(operator_source(operator.folder), encoding="utf-8")
         exports.append(f"from {PACKAGE}._{operator.name} import baseline as {operator.function}\n")
-    (package / "__init__.py").write_text(_HEADER + "".join(sorted(exports)) + _EMPTY, encoding="utf-8")
+    (package / "__init__.py").write_text(_HEADER + "".join(sorted(exports)) + OWN_FUNCTIONS, encoding="utf-8")
     compileall.compile_dir(package, quiet=2)  # each process imports it anew

@@ -8,24 +8,20 @@ from typing import Any
 
 from kernel_eval.cases.operator_source import golden_source
 from kernel_eval.golden import foreign_inside
+from kernel_eval.golden.baseline import OWN_FUNCTIONS, PACKAGE
 from kernel_eval.model import Operator
 
-PACKAGE = "cann_bench"
-_INIT = '''"""Untrusted goldens and what calls them."""
+_HEAD = '''"""Untrusted goldens and what calls them."""
 
 from {package} import _foreign_inside
 
 ENTRIES = {entries}
-
-
-def empty(*arguments, **attributes):
-    """Take anything, do nothing, return no output."""
-    return ()
-
+'''
+_FINDER = """
 
 def __getattr__(name):
     return _foreign_inside.find("{package}", ENTRIES, name)
-'''
+"""
 
 _SUBMISSION = """
 SCHEMAS = {functions}
@@ -54,7 +50,7 @@ def foreign_package(operators: Sequence[Operator]) -> dict[str, str]:
     entries = {operator.function: _entry(operator) for operator in operators}
     inside = Path(foreign_inside.__file__).read_text(encoding="utf-8")
     files = {
-        f"{PACKAGE}/__init__.py": _INIT.format(package=PACKAGE, entries=repr(entries)),
+        f"{PACKAGE}/__init__.py": _head(entries) + OWN_FUNCTIONS + _FINDER.format(package=PACKAGE),
         f"{PACKAGE}/_foreign_inside.py": inside,
     }
     return files | {f"{PACKAGE}/{_file(operator)}.py": golden_source(operator) for operator in operators}
@@ -67,9 +63,13 @@ def foreign_submission(operators: Sequence[Operator], schemas: Mapping[str, str]
     """
     files = foreign_package(operators)
     functions = {op.function: schemas[op.function] for op in operators if op.foreign and not op.foreign.module}
-    head = files[f"{PACKAGE}/__init__.py"].partition("\n\ndef empty")[0]
+    head = _head({operator.function: _entry(operator) for operator in operators})
     files[f"{PACKAGE}/__init__.py"] = head + _SUBMISSION.format(package=PACKAGE, functions=repr(functions))
     return files
+
+
+def _head(entries: Mapping[str, Any]) -> str:
+    return _HEAD.format(package=PACKAGE, entries=repr(entries))
 
 
 def _entry(operator: Operator) -> dict[str, Any]:

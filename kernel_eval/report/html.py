@@ -9,7 +9,7 @@ from importlib import resources
 from kernel_eval.model import CaseResult, Flag, OperatorResult, Report, Verdict
 from kernel_eval.report.charts import axes_bar, times_chart
 from kernel_eval.report.figures import limit_us, microseconds, points, ratio, share
-from kernel_eval.report.summary import speedup, summarise
+from kernel_eval.report.summary import speedup, steadiness, summarise
 
 LEGEND = (
     '<p class="legend soft">Points: <i style="background:var(--compile)"></i>compile (20)'
@@ -42,6 +42,8 @@ def report_to_html(report: Report) -> str:
 
 def _header(report: Report) -> str:
     warning = "" if report.trusted else '<p class="refused">The sandbox was off: this report is untrusted.</p>'
+    if report.inconclusive:
+        warning += f'<p class="ours">Times are {escape(steadiness(report))}.</p>'
     message = f"<p>{escape(report.message)}</p>" if report.message else ""
     return (
         f"<h1>{escape(report.suite)} {escape(report.suite_version)} on {escape(report.hardware)}</h1>"

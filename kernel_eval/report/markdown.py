@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from kernel_eval.model import CaseResult, Flag, OperatorResult, Report
 from kernel_eval.report.figures import limit_us, microseconds, points, ratio, share
-from kernel_eval.report.summary import speedup, summarise
+from kernel_eval.report.summary import speedup, steadiness, summarise
 
 
 def report_to_markdown(report: Report) -> str:
@@ -34,6 +34,8 @@ def _overview(report: Report) -> str:
         ),
         ("Sandbox", "complete" if report.trusted else "**off: untrusted**"),
     ]
+    if steadiness(report):
+        rows.append(("Host", steadiness(report)))
     if report.message:
         rows.append(("Message", report.message))
     return f"# Evaluation {report.evaluation}\n\n" + _table(("", ""), rows)

@@ -7,12 +7,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from kernel_eval.model import CaseResult, Report, Verdict
+from kernel_eval.model.report import STEADY_SPREAD
 
 
 @dataclass(frozen=True)
 class Summary:
     """Counts over all cases, the pass rate in 0…1, and the geometric mean of T_base / T_cand.
 
+    `control_spread` and `inconclusive` are those of `Report`.
     The speed-up covers accepted cases that were timed; None where there is none. It is shown, never scored.
     """
 
@@ -24,6 +26,8 @@ class Summary:
     timed_cases: int
     overall_geometric_mean_speedup: float | None
     total_score: float | None
+    control_spread: float | None
+    inconclusive: bool
 
 
 def summarise(report: Report) -> Summary:
@@ -40,7 +44,21 @@ def summarise(report: Report) -> Summary:
         timed_cases=len(ratios),
         overall_geometric_mean_speedup=geometric_mean(ratios),
         total_score=report.total_score,
+        control_spread=report.control_spread,
+        inconclusive=report.inconclusive,
     )
+
+
+def steadiness(report: Report) -> str:
+    """One sentence on how steady the host was; empty where no times were taken."""
+    if report.control is None:
+        return ""
+    spread = report.control_spread
+    if spread is None:
+        return "inconclusive: too few cases were timed to tell how steady the host was"
+    seen = f"half of a control kernel's times lay within ±{100 * spread:.1f} % of their median"
+    bound = f"more than ±{100 * STEADY_SPREAD:g} %"
+    return f"inconclusive: {seen}, {bound}" if report.inconclusive else f"steady: {seen}"
 
 
 def speedup(case: CaseResult) -> float | None:

@@ -11,7 +11,9 @@ from importlib import resources
 import jsonschema
 import pytest
 
+from kernel_eval.commands.closing import closing
 from kernel_eval.errors import UsageError
+from kernel_eval.model import Measurement
 from kernel_eval.report import (
     report_from_json,
     report_to_html,
@@ -21,6 +23,7 @@ from kernel_eval.report import (
     summarise,
 )
 from kernel_eval.report.schema import report_schema
+from kernel_eval.timing.statistics import measurement_of
 from tests.factories.reports import full_report
 
 VOID = {"meta", "br", "hr", "img", "link", "line", "rect", "circle"}
@@ -133,3 +136,33 @@ def test_markdown_tables_keep_their_columns_whatever_a_candidate_wrote() -> None
         widths = {len(re.findall(r"(?<!\\)\|", line)) for line in table.strip().splitlines()}
         assert len(widths) == 1, table
     assert "<script" not in re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+
+
+def control_of(samples_us: tuple[float, ...]) -> Measurement:
+    return measurement_of(samples_us, 128, 0)
+
+
+@pytest.mark.parametrize(
+    ("samples_us", "inconclusive", "said"),
+    [
+        ((20.0, 20.2, 19.9, 20.1, 35.0), False, "steady: half of a control kernel's times lay within ±0.5 %"),
+        ((20.0, 20.5, 19.5), False, "steady: half of a control kernel's times lay within ±2.5 %"),
+        ((20.0, 24.0, 17.0, 30.0), True, "inconclusive: half of a control kernel's times lay within"),
+        ((20.0, 20.0), True, "inconclusive: too few cases were timed"),
+    ],
+)
+def test_a_report_says_whether_its_host_was_steady(
+    samples_us: tuple[float, ...], inconclusive: bool, said: str
+) -> None:
+    report = replace(full_report(), timed=True, control=control_of(samples_us))
+    plain = report_to_plain(report)["summary"]
+    assert (report.inconclusive, plain["inconclusive"]) == (inconclusive, inconclusive)
+    assert said in report_to_markdown(report)
+    assert ("Times are inconclusive" in report_to_html(report)) is inconclusive
+    assert said in closing(report, [])
+
+
+def test_without_times_nothing_is_said_of_the_host() -> None:
+    report = replace(full_report(), control=None)
+    assert not report.inconclusive
+    assert "inconclusive" not in report_to_markdown(report) + report_to_html(report) + closing(report, [])
