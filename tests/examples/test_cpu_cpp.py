@@ -24,7 +24,7 @@ TOLERANCE = {torch.float16: 2**-10, torch.bfloat16: 2**-7, torch.float32: 2**-13
 """The judge's bounds for means. 16-bit results here may be off by one unit in the last place, which is as much."""
 SMALLEST_NORMAL_HALF = 2**-14
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
@@ -61,12 +61,10 @@ def test_the_small_public_cases_are_right(cpu_cpp: Call, suite: Suite) -> None:
     assert failures(cpu_cpp, suite, Split.PUBLIC, SMALL_ELEMENTS) == []
 
 
-@pytest.mark.slow
 def test_all_public_cases_are_right(cpu_cpp: Call, suite: Suite) -> None:
     assert failures(cpu_cpp, suite, Split.PUBLIC, math.inf) == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("secret", [b"one" * 11, b"two" * 11])
 def test_hidden_cases_are_right(secret: bytes, cpu_cpp: Call, suite: Suite, tmp_path: Path) -> None:
     generate_hidden(suite, secret, tmp_path / "hidden", "s1")

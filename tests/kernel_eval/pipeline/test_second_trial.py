@@ -49,6 +49,7 @@ def test_an_answer_that_fits_one_input_alone_is_found(judge: Judge, whole_suite:
     assert case.comparison.worst is not None
 
 
+@pytest.mark.slow
 def test_without_it_one_trial_decides(judge: Judge, whole_suite: Suite) -> None:
     report = judge(ONCE, case_ids=(zero_case(whole_suite),))
     assert report.verdict is Verdict.ACCEPTED
