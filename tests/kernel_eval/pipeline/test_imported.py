@@ -43,6 +43,7 @@ def verdicts(report: dict[str, object]) -> dict[str, str]:
 
 
 @pytest.mark.sandbox
+@pytest.mark.slow
 def test_a_right_candidate_is_accepted_and_timed_against_the_foreign_golden(tmp_path: Path) -> None:
     tree = write_task_tree(tmp_path / "tree")
     code, report = judged(tmp_path, tree, CANDIDATE, "--repeat", "1")
@@ -116,6 +117,7 @@ def module_words(place: Path) -> list[str]:
 
 @pytest.mark.slow
 @pytest.mark.sandbox
+@pytest.mark.slow
 def test_a_right_model_is_timed_against_the_foreign_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for case in right_models(tmp_path, capsys):
         assert 0 < case["hap"] < 1

@@ -193,6 +193,7 @@ def test_the_judge_s_clock_sees_the_time_that_an_operator_sleeps(behaviours: Run
     assert time.monotonic() - started >= 0.5
 
 
+@pytest.mark.slow
 def test_a_child_that_was_ready_in_time_may_be_asked_late(box_of: Callable[..., RunBox], pool: Pool) -> None:
     box = box_of("behaviours", prepare_limit_s=5.0)
     call = call_of("exp")
