@@ -330,7 +330,7 @@ class RunBox:
 
     def bring_ahead(self, count: int) -> None:
         """Begin to fork, confine and look at the next `count` children beside the caller, which is quicker than each by
-        itself. Whatever is asked of the box next waits for that."""
+        itself. Those that stand there already can be taken meanwhile."""
         self._spares.bring(count)
 
     def meet_ahead(self, count: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
 import time
 from collections.abc import Callable, Sequence
@@ -80,6 +81,10 @@ class CaseChild:
         self._readiness: Readiness | None = None
         self._closed = False
         self._lingers = False
+
+    def fileno(self) -> int:
+        """Descriptor of the line to it, readable when it speaks or has ended."""
+        return self._forked.channel.fileno()
 
     def ready(self) -> Readiness:
         """Wait until the child is prepared, stopped and verified stopped, or has failed."""
@@ -252,6 +257,15 @@ class CaseChild:
             self._forked.close()
             self._assigned.close()
             self._bury()
+
+
+def first_to_speak(children: Sequence[CaseChild], timeout_s: float) -> CaseChild:
+    """The first of the children from which there is something to hear; the first of all where nothing is in time."""
+    poller = select.poll()
+    for child in children:
+        poller.register(child, select.POLLIN | select.POLLHUP)
+    speaking = {descriptor for descriptor, _ in poller.poll(timeout_s * 1000)}
+    return next((child for child in children if child.fileno() in speaking), children[0])
 
 
 def _signal_name(number: int) -> str:

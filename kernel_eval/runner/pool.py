@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import mmap
 import random
+from collections.abc import Iterator, Sequence
 
 import torch
 
@@ -41,7 +42,7 @@ class Pool:
         self._outputs = MemoryFile("outputs", size, read_only_outside=False)
         self._layout: Layout | None = None
         self._places: list[int] = []
-        self._dirty = True
+        self._dirty: list[tuple[int, int]] = []
         self._sealed: dict[int, tuple[mmap.mmap, int]] = {}
 
     @property
@@ -74,7 +75,7 @@ class Pool:
         self._outputs.expect(layout.size_bytes(layout.outputs))
         stride = layout.inputs.stride
         self._inputs.fill(0, layout.warmup_index * stride, stride)
-        self._dirty = True
+        self.written()
         self.poison()
 
     def place(self, index: int) -> int:
@@ -106,16 +107,19 @@ class Pool:
         memory, start = self._sealed.get(index, (self._outputs.map, self.place(index) * side.stride))
         return [[view(memory, placed.spec, start + placed.offset) for placed in group] for group in side.groups]
 
-    def poison(self) -> None:
-        """Overwrite every output slot of the layout, so that an unwritten result is seen. Cheap if already done."""
-        if self._dirty:
-            self._outputs.fill(POISON, 0, self.layout.size_bytes(self.layout.outputs))
-            self._dirty = False
+    def poison(self, but: Sequence[int] = ()) -> None:
+        """Overwrite every output slot of the layout, so that an unwritten result is seen. Cheap if already done.
+
+        The slots of the buffers `but` stay as they are until the next call. Meanwhile another thread may read those.
+        """
+        dirty, self._dirty = self._dirty, []
+        for start, length in _without(dirty, sorted(map(self.place, but)), self.layout.outputs.stride, self._dirty):
+            self._outputs.fill(POISON, start, length)
         self._sealed = {}
 
     def written(self) -> None:
         """Note that a child may have written to the output memory."""
-        self._dirty = True
+        self._dirty = [(0, self.layout.size_bytes(self.layout.outputs))]
 
     def fresh_outputs(self, index: int) -> tuple[SealedOnce, Window] | None:
         """A new output file for one play on buffer `index` and what it stands for; None where outputs are large."""
@@ -145,3 +149,18 @@ def _large_enough(file: MemoryFile, size_bytes: int, name: str, *, read_only_out
         return file
     file.close()
     return MemoryFile(name, size_bytes, read_only_outside=read_only_outside)
+
+
+def _without(
+    stretches: Sequence[tuple[int, int]], places: Sequence[int], stride: int, kept: list[tuple[int, int]]
+) -> Iterator[tuple[int, int]]:
+    """The stretches (start, length) less the slots at `places` (ascending), which go into `kept`."""
+    for start, length in stretches:
+        end = start + length
+        for place in places:
+            slot, behind = max(place * stride, start), min((place + 1) * stride, end)
+            if slot < behind:
+                yield start, slot - start
+                kept.append((slot, behind - slot))
+                start = behind
+        yield start, end - start

@@ -7,10 +7,10 @@ import os
 import select
 import signal
 import time
-from pathlib import Path
 
 from kernel_eval.errors import InternalError
 from kernel_eval.sandbox.cgroup import Leaf
+from kernel_eval.sandbox.kernel_files import thread_stats
 
 KILL_S = 15.0
 STOP_S = 15.0
@@ -23,10 +23,10 @@ MOST_ADDRESS = (1 << 64) - 1
 def is_leaving(pid: int) -> bool:
     """Whether every thread of a process has begun to end, after which none runs any code of its own."""
     try:
-        threads = [(thread / "stat").read_text() for thread in Path(f"/proc/{pid}/task").iterdir()]
+        threads = thread_stats(pid)
     except OSError:
-        return not Path(f"/proc/{pid}").exists()
-    return all(int(text.rpartition(")")[2].split()[FLAGS]) & EXITING for text in threads)
+        return not os.path.exists(f"/proc/{pid}")
+    return all(int(fields[FLAGS]) & EXITING for fields in threads)
 
 
 class _Vector(ctypes.Structure):
@@ -48,8 +48,7 @@ class CaseProcess:
 
     def _states(self) -> set[str]:
         """States of all its threads, by the kernel's letters."""
-        threads = Path(f"/proc/{self.pid}/task").iterdir()
-        return {(thread / "stat").read_text().rpartition(")")[2].split()[0] for thread in threads}
+        return {fields[0] for fields in thread_stats(self.pid)}
 
     def stop(self) -> bool:
         """Stop it and make sure that every thread stands; False where it is dead.

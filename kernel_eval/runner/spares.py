@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 
 from kernel_eval.runner.line import Forked
 from kernel_eval.runner.process import CaseProcess
@@ -14,8 +15,8 @@ class Spares:
     """Forked processes, some still on their way, the others confined and looked at.
 
     Moving a process into its control groups waits for the whole kernel once; moving the
-    next one right behind it costs hardly anything. So they are met together. Whatever
-    `bring` has begun beside the caller, every other method waits for.
+    next one right behind it costs hardly anything. So they are met together. What `bring`
+    has begun goes on beside the caller, who meanwhile can take those already met.
     """
 
     def __init__(self, fork: Callable[[], Forked], meet: Callable[[Forked], CaseProcess]) -> None:
@@ -59,7 +60,9 @@ class Spares:
             forked.has_greeted(timeout_s)
 
     def take(self) -> tuple[Forked, CaseProcess]:
-        """One of them, the oldest."""
+        """One of them, the oldest; waits only where none is met."""
+        with suppress(IndexError):
+            return self._met.popleft()
         self._await_begun()
         if not self._met:
             self._request(1)

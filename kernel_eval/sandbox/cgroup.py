@@ -10,10 +10,12 @@ import secrets
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from kernel_eval.errors import InternalError, SandboxIncomplete
 from kernel_eval.sandbox.hierarchy import Hierarchy, find_hierarchy
+from kernel_eval.sandbox.kernel_files import read_file, write_file
 from kernel_eval.sandbox.policy import BoxLimits
 from kernel_eval.sandbox.rootless import rootless
 
@@ -25,7 +27,7 @@ REMOVAL_S = 30.0
 def _start_time(pid: int) -> str:
     """When a process started, in clock ticks since boot; empty where there is none."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+        return read_file(f"/proc/{pid}/stat").rpartition(")")[2].split()[19]
     except OSError:
         return ""
 
@@ -37,11 +39,7 @@ def _namespace() -> str:
 
 def _write(folder: Path, file: str, value: object) -> None:
     try:
-        descriptor = os.open(f"{folder}/{file}", os.O_WRONLY | os.O_CLOEXEC)
-        try:
-            os.write(descriptor, str(value).encode())
-        finally:
-            os.close(descriptor)
+        write_file(f"{folder}/{file}", value)
     except OSError as error:
         raise SandboxIncomplete(f"cgroup {file}", f"Writing {value} to {folder / file} failed ({error}).") from error
 
@@ -72,12 +70,12 @@ class Leaf:
     hierarchy: Hierarchy
     name: str
 
-    @property
+    @cached_property
     def kill_folder(self) -> Path:
         """Its folder on v2."""
         return self.hierarchy.kill / self.name
 
-    @property
+    @cached_property
     def folders(self) -> tuple[Path, ...]:
         """Its folder on each hierarchy."""
         return tuple(root / self.name for root in self.hierarchy.roots)
@@ -116,7 +114,7 @@ class Leaf:
 
     def pids(self) -> list[int]:
         """Processes in the leaf."""
-        return [int(pid) for pid in (self.kill_folder / "cgroup.procs").read_text().split()]
+        return [int(pid) for pid in read_file(f"{self.kill_folder}/cgroup.procs").split()]
 
     def kill(self) -> None:
         """Kill everything in the leaf, without waiting for it."""
@@ -125,7 +123,7 @@ class Leaf:
     def out_of_memory(self) -> bool:
         """Whether the kernel killed something here for want of memory."""
         file = "memory.events" if self.hierarchy.unified else "memory.oom_control"
-        lines = (self._of("memory") / file).read_text().splitlines()
+        lines = read_file(f"{self._of('memory')}/{file}").splitlines()
         return any(words[0] == "oom_kill" and int(words[1]) > 0 for words in map(str.split, lines))
 
     def make(self) -> None:

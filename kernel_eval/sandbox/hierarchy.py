@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kernel_eval.errors import SandboxIncomplete
+from kernel_eval.sandbox.kernel_files import read_file
 from kernel_eval.sandbox.rootless import rootless
 
 NEEDED = ("memory", "pids")
@@ -60,7 +61,7 @@ def _mounts(table: str) -> list[_Mount]:
 def own_groups(pid: int | str = "self") -> dict[str, str]:
     """Group path of a process per controller name; v2 under the empty name."""
     groups = {}
-    for line in Path(f"/proc/{pid}/cgroup").read_text().splitlines():
+    for line in read_file(f"/proc/{pid}/cgroup").splitlines():
         _, names, path = line.split(":", 2)
         groups.update(dict.fromkeys(names.split(","), path))
     return groups

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from pathlib import Path
 
 from kernel_eval.errors import SandboxIncomplete
 from kernel_eval.sandbox.cgroup import Leaf
 from kernel_eval.sandbox.hierarchy import own_groups
+from kernel_eval.sandbox.kernel_files import read_file
 from kernel_eval.sandbox.rootless import rootless
 
 NAMESPACES = ("mnt", "pid", "net", "ipc", "uts", "cgroup")
@@ -35,7 +35,7 @@ class Expected:
 
 
 def _status(pid: int) -> dict[str, str]:
-    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    lines = read_file(f"/proc/{pid}/status").splitlines()
     return {key: value.strip() for key, _, value in (line.partition(":") for line in lines)}
 
 

@@ -36,6 +36,11 @@ class Bench:
     cross_checked: float = CROSS_CHECKED
     pace: Pace = field(default_factory=Pace)
 
+    def settle(self) -> None:
+        """Wait until neither box forks anything any more."""
+        self.candidate.settle()
+        self.baseline.settle()
+
 
 @dataclass(frozen=True)
 class Subject:

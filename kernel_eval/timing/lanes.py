@@ -1,4 +1,4 @@
-"""The batches of a round and the children that play one each, prepared two at a time."""
+"""The batches of a round and the children that play one each, prepared a few at a time."""
 
 from __future__ import annotations
 
@@ -8,13 +8,17 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from enum import StrEnum
 
-from kernel_eval.runner.conduct import CaseChild
+from kernel_eval.runner.conduct import CaseChild, first_to_speak
 from kernel_eval.timing.bench import Bench, Subject
 from kernel_eval.timing.pace import Side
 from kernel_eval.timing.plan import play_order
 
-AT_ONCE = 2
-"""Children that prepare themselves at a time: while one loads its package, the other warms up."""
+AT_ONCE = 3
+"""Children that prepare themselves at a time: one loads its package, another warms up, one waits for either."""
+PATIENCE_S = 0.1
+"""After so long without a word from any of them, the oldest is listened to, and what it printed is taken from it."""
+AHEAD = 3
+"""Pairs that are forked for the round to come, which is most often the next case's first."""
 
 
 class Role(StrEnum):
@@ -50,11 +54,14 @@ def draw_roles(randomness: random.Random, pairs: int, shorts: int) -> list[Role]
     return roles
 
 
-def bring_ahead(bench: Bench, roles: Sequence[Role]) -> None:
-    """Begin to fork what a round of these roles needs."""
-    baselines = roles.count(Role.BASELINE)
-    bench.candidate.bring_ahead(len(roles) - baselines)
-    bench.baseline.bring_ahead(baselines)
+def bring_ahead(bench: Bench) -> None:
+    """Begin to fork what the next round most likely needs, a batch of another length included.
+
+    Done while this round's children still prepare themselves: a process that is moved into its control groups mostly
+    waits, and none may be forked any more once a clock runs.
+    """
+    bench.candidate.bring_ahead(AHEAD + 1)
+    bench.baseline.bring_ahead(AHEAD)
 
 
 def meet_ahead(bench: Bench, roles: Sequence[Role]) -> None:
@@ -72,17 +79,32 @@ def prepare(
     roles: Sequence[Role],
     stack: ExitStack,
 ) -> list[Lane]:
-    """A lane per role, every child begun and at most two of them not yet prepared; `stack` closes them.
+    """A lane per role, every child prepared and stopped, or failed; `stack` closes them.
 
     `calls` is the length of a side's batch, `places` are the buffers of the known inputs.
     """
     lanes: list[Lane] = []
+    preparing: list[CaseChild] = []
     for role in roles:
-        for lane in lanes[: 1 - AT_ONCE]:
-            lane.child.ready()
+        if len(preparing) == AT_ONCE:
+            stop_one(preparing)
         lanes.append(_begin(bench, subject, role, _order(bench, subject, calls, places, role)))
+        preparing.append(lanes[-1].child)
         stack.callback(lanes[-1].child.close)
+    bring_ahead(bench)
+    while preparing:
+        stop_one(preparing)
     return lanes
+
+
+def stop_one(preparing: list[CaseChild]) -> None:
+    """Stop the first of these that stands prepared, or failed, and take it off the list.
+
+    Until it is stopped, the threads of its warm-up spin and take the cores from the others.
+    """
+    child = first_to_speak(preparing, PATIENCE_S)
+    child.ready()
+    preparing.remove(child)
 
 
 def _begin(bench: Bench, subject: Subject, role: Role, order: tuple[int, ...]) -> Lane:

@@ -14,12 +14,11 @@ from contextlib import ExitStack
 
 from kernel_eval.errors import NotMeasured
 from kernel_eval.model import Verdict
-from kernel_eval.runner.conduct import CaseChild
 from kernel_eval.runner.play import Play, PlayStatus
 from kernel_eval.runner.pool import Pool
 from kernel_eval.timing.alone import alone
 from kernel_eval.timing.bench import Bench, Subject, Timing
-from kernel_eval.timing.lanes import Lane, Role, bring_ahead, draw_roles, meet_ahead, prepare
+from kernel_eval.timing.lanes import Lane, Role, draw_roles, meet_ahead, prepare
 from kernel_eval.timing.pace import Side
 from kernel_eval.timing.plan import batch_limit_s, place_known
 
@@ -38,7 +37,6 @@ def play_round(bench: Bench, subject: Subject, timing: Timing, pairs: int, short
             _play_all(bench, subject, timing, roles)
         finally:
             timing.seconds += time.monotonic() - started
-    bring_ahead(bench, (Role.CANDIDATE, Role.BASELINE) * pairs)  # the next case's, while this one is concluded
 
 
 def _play_all(bench: Bench, subject: Subject, timing: Timing, roles: Sequence[Role]) -> None:
@@ -52,15 +50,16 @@ def _play_all(bench: Bench, subject: Subject, timing: Timing, roles: Sequence[Ro
         if not _all_ready(lanes, timing):
             return
         subject.fill(places, sorted({index for lane in lanes for index in lane.order}))
-        previous: CaseChild | None = None
+        bench.settle()
+        computed_at = time.monotonic()
         for lane in lanes:
-            bench.pool.poison()
-            if previous is not None:
-                previous.close()
-            _play(bench, subject, timing, lane, places)
+            time.sleep(max(computed_at + bench.pause_s - time.monotonic(), 0))
+            _play(subject, timing, lane)
             if timing.failed:
                 return
-            previous = lane.child
+            computed_at = _look_back(bench, subject, timing, lane, places, beside)
+            if timing.failed:
+                return
 
 
 def _clear(pool: Pool) -> None:
@@ -86,9 +85,8 @@ def _fail(timing: Timing, play: Play) -> None:
     timing.play = play
 
 
-def _play(bench: Bench, subject: Subject, timing: Timing, lane: Lane, places: Sequence[int]) -> None:
+def _play(subject: Subject, timing: Timing, lane: Lane) -> None:
     from_candidate = lane.role.side is Side.CANDIDATE
-    time.sleep(bench.pause_s)
     started = time.monotonic()
     play = lane.child.run(_limit_s(subject, timing, lane))
     timing.candidate_s += from_candidate * (time.monotonic() - started)
@@ -99,8 +97,27 @@ def _play(bench: Bench, subject: Subject, timing: Timing, lane: Lane, places: Se
         return
     if from_candidate:
         timing.plays.append(play)
-        _verify(subject, timing, lane, places)
     _samples(timing, lane.role).append(_sample_us(play, subject, len(lane.order)))
+
+
+def _look_back(
+    bench: Bench, subject: Subject, timing: Timing, lane: Lane, places: Sequence[int], beside: ThreadPoolExecutor
+) -> float:
+    """Verify a candidate's known outputs, overwrite all others meanwhile, and clear the dead process away.
+
+    Returns when the judge last computed: its threads may still spin for some time after that.
+    """
+    known = [index for index in places if index in lane.order] if lane.role.side is Side.CANDIDATE else []
+    poisoned = beside.submit(bench.pool.poison, but=known)
+    try:
+        if known:
+            _verify(subject, timing, lane, places)
+        computed_at = time.monotonic()
+        lane.child.close()
+    finally:
+        poisoned.result()
+    bench.pool.poison()
+    return computed_at
 
 
 def _samples(timing: Timing, role: Role) -> list[float]:

@@ -77,6 +77,32 @@ def test_poison_is_renewed_only_after_something_may_have_been_written(pool: Pool
     assert torch.isnan(pool.outputs(0)[0][0]).all()
 
 
+def test_poison_leaves_out_what_is_still_read_and_takes_it_next_time(pool: Pool) -> None:
+    pool.lay_out(call_of("f", (1000,)), 6)
+    for index in range(6):
+        pool.outputs(index)[0][0].fill_(index)
+    pool.written()
+    pool.poison(but=(4, 1))
+    left = [index for index in range(6) if not torch.isnan(pool.outputs(index)[0][0]).all()]
+    assert left == [1, 4]
+    assert all((pool.outputs(index)[0][0] == index).all() for index in left)
+    pool.poison()
+    assert all(torch.isnan(pool.outputs(index)[0][0]).all() for index in range(6))
+
+
+@pytest.mark.parametrize("but", [(), (0,), (0, 1, 2, 3, 4), (2, 3), (4,), (1, 3)])
+def test_poison_covers_every_byte_in_the_end(pool: Pool, but: tuple[int, ...]) -> None:
+    pool.lay_out(call_of("f", (7,)), 5)
+    memory = pool._outputs.map
+    size = pool.layout.size_bytes(pool.layout.outputs)
+    memory[:size] = bytes(size)
+    pool.written()
+    pool.poison(but)
+    assert memory[:size].count(0) == len(but) * pool.layout.outputs.stride
+    pool.poison()
+    assert memory[:size].count(0) == 0
+
+
 def test_a_larger_case_replaces_the_memory() -> None:
     pool = Pool(PAGE_BYTES)
     pool.lay_out(call_of("f", (1 << 20,)), 2)
