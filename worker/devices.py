@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from kernel_eval.device.cpu_probe import probe
-from kernel_eval.hap import CpuPeaks, Match, best_of, compare_fingerprints, load_peaks, save_peaks
+from kernel_eval.hap import CpuPeaks, Match, compare_fingerprints, load_peaks, save_peaks
 from worker.settings import WorkerSettings
 
 PROBES = 2
@@ -19,7 +19,7 @@ def host_peaks(settings: WorkerSettings) -> CpuPeaks:
     path = peaks_path(settings)
     if path.exists():
         return load_peaks(path)
-    peaks = _probed(settings.worker_threads)
+    peaks = probe(settings.worker_threads, most_runs=PROBES)
     path.parent.mkdir(parents=True, exist_ok=True)
     save_peaks(peaks, path)
     return peaks
@@ -34,12 +34,3 @@ def why_not_like(pinned: Mapping[str, Any], peaks: CpuPeaks) -> str | None:
     """Why this host may take no lease for a board with the `pinned` fingerprint; None where it may."""
     found = compare_fingerprints(pinned, peaks.fingerprint(), stable=peaks.stable)
     return "; ".join(found.reasons) if found.match is Match.DIFFERENT else None
-
-
-def _probed(threads: int) -> CpuPeaks:
-    peaks = probe(threads)
-    for _ in range(PROBES - 1):
-        if peaks.stable:
-            break
-        peaks = best_of(peaks, probe(threads))
-    return peaks
