@@ -17,6 +17,8 @@ from local_stack.reach import Identity
 
 API_IDENTITY = Identity(uid=61101, gid=61101)
 """An id of no account: the portal owns its uploads and can read nothing of the worker's."""
+API_MEMORY = {"MALLOC_ARENA_MAX": "2"}
+"""Threads that take uploads share their free memory, instead of keeping some each for good."""
 PASSED_ON = ("PATH", "HAPBOARD_BENCH_DATA", "TZ")
 API_STOP = ((signal.SIGTERM, 5.0),)
 WORKER_STOP = ((signal.SIGTERM, 20.0), (signal.SIGQUIT, 3.0))
@@ -48,7 +50,8 @@ class Programs:
             log=self.layout.log("api"),
             env=_environment()
             | self._shared(database.APP)
-            | {"HAPBOARD_SECRET_KEY": self.keys.secret_key, "HAPBOARD_PUBLIC_URL": self.address},
+            | {"HAPBOARD_SECRET_KEY": self.keys.secret_key, "HAPBOARD_PUBLIC_URL": self.address}
+            | API_MEMORY,
             identity=api_identity(),
             needs=[*code_folders(), self.layout.storage],
             cwd=PROJECT,

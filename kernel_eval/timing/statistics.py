@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 
 from kernel_eval.errors import NotMeasured
 from kernel_eval.model import Measurement, MeasurementState
@@ -55,18 +56,39 @@ def bootstrap_interval(
 ) -> tuple[float, float]:
     """The percentile bootstrap interval of the median of `samples`.
 
-    The same samples and seed always give the same interval, so that a stored
-    report can be recomputed to the last digit.
+    Of an odd number of samples it is computed exactly, of an even one from `resamples` draws. The same samples and
+    seed always give the same interval, so that a stored report can be recomputed to the last digit.
     """
     if not 0 < confidence < 1:
         raise ValueError(f"confidence {confidence} must lie between 0 and 1")
     if len(set(samples)) == 1:
         return samples[0], samples[0]
+    if len(samples) % 2:
+        return _exact_interval(sorted(samples), (1 - confidence) / 2)
     draw = random.Random(seed)
     medians = sorted(_middle(sorted(draw.choices(samples, k=len(samples)))) for _ in range(resamples))
     outside = (1 - confidence) / 2
     low = math.floor(outside * resamples)
     return medians[low], medians[resamples - 1 - low]
+
+
+def _exact_interval(ordered: list[float], outside: float) -> tuple[float, float]:
+    """The interval that leaves at most the share `outside` of all resamples' medians beyond either end.
+
+    A resample's median is at most the k-th of n values where more than half of its n draws are among the first k:
+    P(Binomial(n, k / n) > n / 2).
+    """
+    count = len(ordered)
+
+    def share(k: int) -> float:
+        ways = sum(
+            math.comb(count, drawn) * k**drawn * (count - k) ** (count - drawn)
+            for drawn in range(count // 2 + 1, count + 1)
+        )
+        return float(Fraction(ways, count**count))
+
+    low = next(k for k in range(count) if share(k + 1) > outside)
+    return ordered[low], ordered[-1 - low]
 
 
 def likely_interval(samples: Sequence[float]) -> tuple[float, float]:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import math
 import random
 import statistics
@@ -44,6 +45,15 @@ def test_the_interval_holds_the_median_and_is_the_same_for_the_same_seed(values:
     low, high = bootstrap_interval(values, seed, resamples=200)
     assert min(values) <= low <= median(values) <= high <= max(values)
     assert bootstrap_interval(values, seed, resamples=200) == (low, high)
+
+
+@pytest.mark.parametrize("count", [3, 5, 7])
+@pytest.mark.parametrize("confidence", [0.5, 0.8, 0.95, 0.99])
+def test_of_an_odd_number_the_interval_is_that_of_all_resamples_there_are(count: int, confidence: float) -> None:
+    values = [1.0, 2.5, 3.0, 7.0, 7.5, 11.0, 12.0][:count]
+    medians = sorted(sorted(drawn)[count // 2] for drawn in itertools.product(values, repeat=count))
+    beyond = math.floor((1 - confidence) / 2 * len(medians))
+    assert bootstrap_interval(values, 0, confidence) == (medians[beyond], medians[-1 - beyond])
 
 
 def test_the_interval_covers_the_true_median_about_as_often_as_it_says() -> None:
