@@ -21,7 +21,7 @@ from kernel_eval.golden.call import Golden
 from kernel_eval.guard import attempted
 from kernel_eval.model import CallSpec, Case, CaseJudged, CaseResult, Comparison, Operator, Verdict
 from kernel_eval.runner.play import Play, PlayStatus
-from kernel_eval.runner.pool import Pool
+from kernel_eval.runner.single_pool import SinglePool
 from kernel_eval.timing.plan import batch_limit_s, expected_us, plan_of
 
 ATTEMPTS = 3
@@ -36,7 +36,7 @@ class Prepared:
     trial: int
     call: CallSpec
     golden: Golden
-    pool: Pool
+    pool: SinglePool
 
 
 def judge_cases(
@@ -57,12 +57,11 @@ def judge_cases(
     return results
 
 
-def prepare(session: Session, operator: Operator, case: Case, pool: Pool, trial: int = 0) -> Prepared:
+def prepare(session: Session, operator: Operator, case: Case, pool: SinglePool, trial: int = 0) -> Prepared:
     """Golden and inputs of a trial made ready; with trial 0 the goldens for timing are put into the cache as well."""
-    golden = session.goldens.golden(operator, case, trial)
     call = session.candidate_call(operator, session.call_of(operator, case))
     pool.lay_out(call, 1)
-    session.goldens.fill(operator, case, trial, pool.inputs(0))
+    golden = session.goldens.prepare(operator, case, trial, pool.inputs(0))
     if session.stand is not None and trial == 0:
         for known in range(1, plan_of(operator, case, session.peaks).known):
             session.goldens.ensure(operator, case, known)
@@ -70,7 +69,7 @@ def prepare(session: Session, operator: Operator, case: Case, pool: Pool, trial:
 
 
 def _judge_case(
-    session: Session, operator: Operator, case: Case, ready: Future[Prepared], budget: OperatorBudget, pool: Pool
+    session: Session, operator: Operator, case: Case, ready: Future[Prepared], budget: OperatorBudget, pool: SinglePool
 ) -> CaseResult:
     if budget.exhausted:
         ready.cancel()

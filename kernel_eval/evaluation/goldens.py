@@ -26,10 +26,20 @@ class Goldens:
     def golden(self, operator: Operator, case: Case, trial: int) -> Golden:
         """The golden; raises `GoldenFault` where ours is broken."""
         found = self._cache.get(self._suite, operator, case, trial)
-        if found is None:
-            found = reference(operator, case, make_inputs(operator, case, self._suite.seeds[case.split], trial))
-            self._cache.put(self._suite, operator, case, trial, found)
+        return found or self._made(operator, case, trial, make_inputs(operator, case, self._seed(case), trial))
+
+    def prepare(self, operator: Operator, case: Case, trial: int, into: Sequence[torch.Tensor]) -> Golden:
+        """`fill` and `golden` in one, so that inputs are drawn once."""
+        self.fill(operator, case, trial, into)
+        return self._cache.get(self._suite, operator, case, trial) or self._made(operator, case, trial, into)
+
+    def _made(self, operator: Operator, case: Case, trial: int, inputs: Sequence[torch.Tensor]) -> Golden:
+        found = reference(operator, case, inputs)
+        self._cache.put(self._suite, operator, case, trial, found)
         return found
+
+    def _seed(self, case: Case) -> bytes:
+        return self._suite.seeds[case.split]
 
     def results(self, operator: Operator, case: Case) -> tuple[ResultSpec, ...]:
         """What a candidate must return."""
@@ -45,7 +55,7 @@ class Goldens:
 
     def fill(self, operator: Operator, case: Case, trial: int, into: Sequence[torch.Tensor]) -> None:
         """Write the inputs of a trial into the flat list of a buffer's tensors."""
-        fill_inputs(operator, case, self._suite.seeds[case.split], trial, into)
+        fill_inputs(operator, case, self._seed(case), trial, into)
 
     def same_precision(self, operator: Operator, case: Case, trial: int) -> Callable[[], Outputs]:
         """The pinned same-precision run of a trial, made or read when it is asked for."""
@@ -54,7 +64,7 @@ class Goldens:
     def _same_precision(self, operator: Operator, case: Case, trial: int) -> Outputs:
         found = self._cache.get_same_precision(self._suite, operator, case, trial)
         if found is None:
-            inputs = make_inputs(operator, case, self._suite.seeds[case.split], trial)
+            inputs = make_inputs(operator, case, self._seed(case), trial)
             found = self._native.run(operator, case, inputs)
             results = result_specs(operator, case)
             self._cache.put_same_precision(self._suite, operator, case, trial, found, results)

@@ -72,6 +72,12 @@ class ImportedGoldens:
         for slot, tensor in zip(into, self._given(operator, case, trial), strict=True):
             slot.copy_(tensor)
 
+    def prepare(self, operator: Operator, case: Case, trial: int, into: Sequence[torch.Tensor]) -> Golden:
+        """`golden` and `fill` in one."""
+        found = self.golden(operator, case, trial)
+        self.fill(operator, case, trial, into)
+        return found
+
     def same_precision(self, operator: Operator, case: Case, trial: int) -> Callable[[], Outputs]:
         """The golden's native run, made or read when it is asked for."""
         return lambda: self._same_precision(operator, case, trial)

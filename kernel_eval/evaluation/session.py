@@ -26,6 +26,7 @@ from kernel_eval.hap import CpuPeaks
 from kernel_eval.model import AnchorSet, CallSpec, Case, Event, Operator, Suite
 from kernel_eval.runner.box import RunBox
 from kernel_eval.runner.pool import Pool
+from kernel_eval.runner.single_pool import SinglePool
 from kernel_eval.sandbox.priority import favoured
 from kernel_eval.settings import Settings
 from kernel_eval.timing.bench import Bench
@@ -65,7 +66,7 @@ class Session:
     peaks: CpuPeaks
     anchors: AnchorSet | None
     candidate: RunBox
-    pools: tuple[Pool, Pool]
+    pools: tuple[SinglePool, SinglePool]
     goldens: Goldens | ImportedGoldens
     stand: TimingStand | None
     tell: Callable[[Event], None]
@@ -106,14 +107,16 @@ def open_session(
         stack.enter_context(_spared_collections())
         if settings.sandboxed:
             stack.enter_context(favoured())
-        pools = (Pool(capacity_bytes), Pool(capacity_bytes))
+        pools = (SinglePool(capacity_bytes), SinglePool(capacity_bytes))
         for pool in pools:
             stack.callback(pool.close)
         box = stack.enter_context(RunBox(package_dir, settings, memory_bytes=memory_bytes))
         goldens = _goldens(stack, suite, settings, input_bytes)
-        stand = (
-            stack.enter_context(_timing_stand(suite, settings, box, pools[0], memory_bytes)) if settings.timed else None
-        )
+        stand = None
+        if settings.timed:
+            timed_pool = Pool(capacity_bytes)
+            stack.callback(timed_pool.close)
+            stand = stack.enter_context(_timing_stand(suite, settings, box, timed_pool, memory_bytes))
         yield Session(suite, settings, peaks, anchors, box, pools, goldens, stand, tell, should_stop)
 
 

@@ -13,25 +13,22 @@ import hashlib
 import json
 import os
 import secrets
-import struct
 import threading
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import torch
 
 from kernel_eval.cases.operator_source import golden_source
 from kernel_eval.golden.call import Golden, Outputs
-from kernel_eval.model import ITEM_BYTES, Case, Operator, ResultSpec, Suite, TensorSpec
+from kernel_eval.golden.record import Record, Unsound, read_record, record_bytes, write_record
+from kernel_eval.model import Case, Operator, ResultSpec, Suite
 
 FORMAT = 1
-MAGIC = b"hapgold1"
 KEPT_SHARE = 0.8
 """After making room, this share of the allowed bytes is left in use."""
 ABANDONED_AFTER_S = 3600.0
-_HEAD = struct.Struct("<8s32sQ")
 
 
 class GoldenCache:
@@ -51,12 +48,8 @@ class GoldenCache:
 
         `variant` tells apart what suite, case and trial do not, such as inputs that foreign code made.
         """
-        path = self._path("golden", suite, operator, case, trial, variant)
-        record = _read(path)
-        if record is None:
-            return None
-        specs = tuple(_spec(entry) for entry in record[0]["results"])
-        return Golden(_tensors(record[1], specs), specs)
+        record = _read(self._path("golden", suite, operator, case, trial, variant))
+        return None if record is None else Golden(record.tensors, record.results)
 
     def put(self, suite: Suite, operator: Operator, case: Case, trial: int, golden: Golden, variant: str = "") -> None:
         """Keep a golden. A full or unwritable disk is no error: the cache then simply does not help."""
@@ -67,7 +60,7 @@ class GoldenCache:
     ) -> Outputs | None:
         """The outputs of the golden's same-precision run, or None where there is no sound record."""
         record = _read(self._path("same precision", suite, operator, case, trial, variant))
-        return None if record is None else _tensors(record[1], tuple(map(_spec, record[0]["results"])))
+        return None if record is None else record.tensors
 
     def put_same_precision(
         self,
@@ -91,20 +84,18 @@ class GoldenCache:
         return self._folder / key[:2] / f"{key[2:]}.golden"
 
     def _write(self, path: Path, results: Sequence[ResultSpec], outputs: Outputs) -> None:
-        payload = _payload(results, outputs)
-        if len(payload) > self._max_bytes:
+        size = record_bytes(results, outputs)
+        if size > self._max_bytes:
             return
         scratch = path.with_name(f"{secrets.token_hex(8)}.part")
         try:
             path.parent.mkdir(exist_ok=True, mode=0o700)
-            with os.fdopen(os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-                file.write(_HEAD.pack(MAGIC, hashlib.sha256(payload).digest(), len(payload)))
-                file.write(payload)
+            write_record(scratch, results, outputs)
             os.replace(scratch, path)
         except OSError:
             scratch.unlink(missing_ok=True)
             return
-        self._account(len(payload) + _HEAD.size)
+        self._account(size)
 
     def _account(self, added_bytes: int) -> None:
         """Count what was written; make room where it is too much."""
@@ -138,64 +129,15 @@ class GoldenCache:
                     yield status.st_mtime, status.st_size, path
 
 
-def _payload(results: Sequence[ResultSpec], outputs: Outputs) -> bytes:
-    """The specs as JSON, its length first, then all tensors' bytes."""
-    described = {"results": [_described(result) for result in results]}
-    head = json.dumps(described).encode("utf-8")
-    bodies = [
-        tensor.contiguous().reshape(-1).view(torch.uint8).numpy().tobytes() if tensor.numel() else b""
-        for tensors in outputs
-        for tensor in tensors
-    ]
-    return b"".join((struct.pack("<Q", len(head)), head, *bodies))
-
-
-def _read(path: Path) -> tuple[dict[str, Any], memoryview] | None:
-    """(description, bytes of the tensors) of a sound record. Marks the record as used."""
+def _read(path: Path) -> Record | None:
+    """The record, marked as used; None where there is none. What is unsound is removed."""
     try:
-        data = path.read_bytes()
+        record = read_record(path)
         os.utime(path)
     except OSError:
         return None
-    payload = memoryview(data)[_HEAD.size :]
-    if not _sound(data, payload):
+    except Unsound:
         with contextlib.suppress(OSError):
             path.unlink(missing_ok=True)
         return None
-    (head_length,) = struct.unpack_from("<Q", payload)
-    return json.loads(bytes(payload[8 : 8 + head_length])), payload[8 + head_length :]
-
-
-def _sound(data: bytes, payload: memoryview) -> bool:
-    if len(data) < _HEAD.size:
-        return False
-    magic, checksum, length = _HEAD.unpack_from(data)
-    return bool(magic == MAGIC and length == len(payload) and hashlib.sha256(payload).digest() == checksum)
-
-
-def _described(result: ResultSpec) -> dict[str, Any]:
-    tensors = [{"dtype": tensor.dtype, "shape": tensor.shape} for tensor in result.tensors]
-    return {"name": result.name, "tensors": tensors, "tensor_list": result.tensor_list}
-
-
-def _spec(entry: dict[str, Any]) -> ResultSpec:
-    tensors = tuple(TensorSpec(tensor["dtype"], tuple(tensor["shape"])) for tensor in entry["tensors"])
-    return ResultSpec(entry["name"], tensors, entry["tensor_list"])
-
-
-def _tensors(body: memoryview, results: Sequence[ResultSpec]) -> Outputs:
-    """Copies of the tensors in the record, aligned for their dtype."""
-    offset = 0
-    outputs = []
-    for result in results:
-        tensors = []
-        for spec in result.tensors:
-            tensor = torch.empty(spec.shape, dtype=getattr(torch, spec.dtype))
-            size = spec.elements * ITEM_BYTES[spec.dtype]
-            if size:
-                chunk = torch.frombuffer(bytearray(body[offset : offset + size]), dtype=torch.uint8)
-                tensor.view(-1).view(torch.uint8).copy_(chunk)
-            tensors.append(tensor)
-            offset += size
-        outputs.append(tuple(tensors))
-    return tuple(outputs)
+    return record

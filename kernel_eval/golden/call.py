@@ -6,7 +6,7 @@ Source of the rules: `judging.md` section 1, rules 0 and 5.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -14,6 +14,7 @@ import torch
 from kernel_eval.cases.constraints import named_inputs
 from kernel_eval.cases.inputs import argument_specs, call_attributes
 from kernel_eval.cases.operator_source import operator_function
+from kernel_eval.check.chunks import CHUNK, over_chunks
 from kernel_eval.check.rounding import cast_once
 from kernel_eval.errors import GoldenFault
 from kernel_eval.model import ArgumentSpec, Case, Operator, OutputSpec, ResultSpec, Shape, TensorSpec
@@ -38,17 +39,55 @@ class Golden:
 def reference(operator: Operator, case: Case, inputs: Sequence[torch.Tensor]) -> Golden:
     """The golden for flat `inputs`, evaluated in FP64.
 
-    Raises `GoldenFault` where the golden raises, yields an undeclared NaN or Inf,
+    The inputs stay as they are. An elementwise operator's golden is called piece by piece, on flat tensors, so that
+    its temporaries stay in the cache. Raises `GoldenFault` where the golden raises, yields an undeclared NaN or Inf,
     or breaks its declared number of outputs, shapes or dtypes.
     """
-    raised = [tensor.double() if tensor.dtype.is_floating_point else tensor for tensor in inputs]
     results = result_specs(operator, case)
+    if operator.elementwise and _one_shape(inputs, results) and inputs[0].numel() > CHUNK:
+        return Golden(_by_pieces(operator, case, inputs, results), results)
+    return Golden(_computed(operator, case, inputs, results), results)
+
+
+def _one_shape(inputs: Sequence[torch.Tensor], results: Sequence[ResultSpec]) -> bool:
+    shapes = {tuple(tensor.shape) for tensor in inputs} | {spec.shape for result in results for spec in result.tensors}
+    return bool(inputs) and len(shapes) == 1
+
+
+def _by_pieces(
+    operator: Operator, case: Case, inputs: Sequence[torch.Tensor], results: Sequence[ResultSpec]
+) -> Outputs:
+    """Like `_computed`, for an elementwise golden: `CHUNK` elements at a time, on all cores."""
+    outputs = tuple(
+        tuple(torch.empty(spec.shape, dtype=getattr(torch, spec.dtype)) for spec in result.tensors)
+        for result in results
+    )
+    flat = [tensor.reshape(-1) for tensor in inputs]
+
+    def piece(start: int, stop: int) -> None:
+        parts = [
+            replace(result, tensors=tuple(replace(spec, shape=(stop - start,)) for spec in result.tensors))
+            for result in results
+        ]
+        found = _computed(operator, case, [tensor[start:stop] for tensor in flat], parts)
+        for whole, part in zip(outputs, found, strict=True):
+            for target, tensor in zip(whole, part, strict=True):
+                target.view(-1)[start:stop] = tensor
+
+    over_chunks(inputs[0].numel(), piece, CHUNK)
+    return outputs
+
+
+def _computed(operator: Operator, case: Case, inputs: Sequence[torch.Tensor], results: Sequence[ResultSpec]) -> Outputs:
+    """The outputs in the declared dtypes."""
+    raised = [
+        tensor.to(torch.float64, copy=True) if tensor.dtype.is_floating_point else tensor.clone() for tensor in inputs
+    ]
     outputs = _call(operator, case, raised)
-    tensors = tuple(
+    return tuple(
         tuple(_declared(tensor, wanted, spec, case) for tensor, wanted in zip(found, result.tensors, strict=True))
         for found, result, spec in zip(_arranged(outputs, results, case), results, operator.outputs, strict=True)
     )
-    return Golden(tensors, results)
 
 
 def same_precision(operator: Operator, case: Case, inputs: Sequence[torch.Tensor]) -> Outputs:

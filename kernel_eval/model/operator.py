@@ -159,5 +159,8 @@ class Operator:
     same_precision_relief: bool = False
     in_place: bool = False
     """Whether the operator writes into its inputs, so that the child maps them privately."""
+    elementwise: bool = False
+    """Whether an element of an output depends on the inputs' elements at its own place alone, so that a golden may be
+    computed piece by piece."""
     foreign: Foreign | None = None
     """Set for an operator of an imported suite, whose golden is untrusted."""

@@ -46,16 +46,22 @@ class Window:
 
 @dataclass(frozen=True)
 class Layout:
-    """`count` buffers for a call's cases, followed by one buffer for the warm-up."""
+    """`count` buffers for a call's cases, followed by one buffer for the warm-up where there is one."""
 
     call: CallSpec
     count: int
     inputs: Side
     outputs: Side
+    warmup: bool = True
+
+    @property
+    def buffers(self) -> int:
+        """All buffers."""
+        return self.count + self.warmup
 
     @property
     def warmup_index(self) -> int:
-        """Index of the warm-up buffer."""
+        """Index of the warm-up buffer, beyond all buffers where there is none."""
         return self.count
 
     def for_call(self, call: CallSpec) -> Layout:
@@ -67,7 +73,7 @@ class Layout:
 
     def size_bytes(self, side: Side) -> int:
         """Bytes of one side's memory, whole pages, never none."""
-        return max(_up(side.stride * (self.count + 1), PAGE_BYTES), PAGE_BYTES)
+        return max(_up(side.stride * self.buffers, PAGE_BYTES), PAGE_BYTES)
 
     def window(self, side: Side, indices: Sequence[int]) -> Window:
         """The pages that hold the buffers `indices`."""
@@ -87,10 +93,10 @@ def _side(groups: Sequence[Sequence[TensorSpec]]) -> Side:
     return Side(tuple(placed), offset)
 
 
-def lay_out(call: CallSpec, count: int) -> Layout:
-    """Arrange `count` buffers and a warm-up buffer for a call; every tensor starts at a multiple of 64 bytes."""
+def lay_out(call: CallSpec, count: int, *, warmup: bool = True) -> Layout:
+    """Arrange `count` buffers and, if wanted, one for the warm-up; every tensor starts at a multiple of 64 bytes."""
     if count < 1:
         raise ValueError(f"a pool needs at least one buffer, not {count}")
     inputs = _side([argument.tensors for argument in call.arguments])
     outputs = _side([result.tensors for result in call.results])
-    return Layout(call, count, inputs, outputs)
+    return Layout(call, count, inputs, outputs, warmup)

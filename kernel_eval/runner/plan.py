@@ -47,8 +47,10 @@ def plan_content(
     """The plan of one child: where its tensors lie, in which order to call, how much address space it has.
 
     `windows` are the stretches of input and output memory to map; `output_offset` is where the output
-    window begins in the output file.
+    window begins in the output file. Raises `ValueError` for a warm-up in a layout that has no buffer for it.
     """
+    if warmup and not layout.warmup:
+        raise ValueError("the pool was laid out without a buffer for the warm-up")
     call, (inputs, outputs) = layout.call, windows
     content = {
         "function": call.function,
@@ -60,7 +62,7 @@ def plan_content(
         "seed": call.seed,
         "inputs": _side(inputs, layout.inputs, inputs.start),
         "outputs": _side(outputs, layout.outputs, output_offset),
-        "buffers": layout.count + 1,
+        "buffers": layout.buffers,
         "order": list(order),
         "warmup": warmup,
         "address_bytes": address_bytes,

@@ -66,6 +66,7 @@ def _operator(section: Section, folder: Path) -> Operator:
         threshold_reason=section.text("threshold_reason", ""),
         same_precision_relief=section.flag("same_precision_relief", False),
         in_place=section.flag("in_place", False),
+        elementwise=section.flag("elementwise", False),
     )
     _check_names(section, operator)
     _check_outputs(section, operator)
@@ -164,6 +165,10 @@ def _check_outputs(section: Section, operator: Operator) -> None:
                 section.where,
                 f"{spec.name}: shape must be 'same as <input>', 'scalar' or 'golden'",
             )
+    lists = any([spec.tensor_list for spec in operator.inputs] + [spec.tensor_list for spec in operator.outputs])
+    if operator.elementwise and (lists or any(spec.shape not in inputs for spec in operator.outputs)):
+        message = "an elementwise operator takes no lists, and its outputs have the shape 'same as <input>'"
+        section.faults.add("proto.elementwise", section.where, message)
 
 
 def _check_thresholds(section: Section, operator: Operator) -> None:
