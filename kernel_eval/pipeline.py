@@ -8,10 +8,9 @@ from pathlib import Path
 
 from kernel_eval.build.compile import build_candidate
 from kernel_eval.errors import UsageError
+from kernel_eval.evaluation.boxes import candidate_box
 from kernel_eval.evaluation.interfaces import find_interfaces
-from kernel_eval.evaluation.operators import judge_operators, unbuilt_operator
 from kernel_eval.evaluation.outcome import Opening, begin, finish
-from kernel_eval.evaluation.session import open_session
 from kernel_eval.guard import guarded, mark_package, package_residue, scan_binaries, scan_source
 from kernel_eval.hap import CpuPeaks
 from kernel_eval.model import (
@@ -76,18 +75,25 @@ def _judge(
     should_stop: Callable[[], bool],
 ) -> tuple[list[OperatorResult], Sequence[Flag], Measurement | None]:
     mark = mark_package(package_dir)
-    with open_session(
-        package_dir, opening.suite, opening.settings, opening.peaks, opening.anchors, on_event, should_stop
-    ) as session:
-        matching = find_interfaces(session.candidate, opening.suite.operators)
-        on_event(matching.event)
-        operators = judge_operators(replace(session, matching=matching), build)
-        control = session.stand.control.measurement() if session.stand else None
+    with candidate_box(package_dir, opening.suite, opening.settings) as box:
+        # The box has begun to load torch; these load it into this process, if nothing has before.
+        from kernel_eval.evaluation.operators import judge_operators
+        from kernel_eval.evaluation.session import open_session
+
+        with open_session(
+            box, opening.suite, opening.settings, opening.peaks, opening.anchors, on_event, should_stop
+        ) as session:
+            matching = find_interfaces(session.candidate, opening.suite.operators)
+            on_event(matching.event)
+            operators = judge_operators(replace(session, matching=matching), build)
+            control = session.stand.control.measurement() if session.stand else None
     residue = guarded("residue", "", lambda: package_residue(mark, package_dir))
     return operators, residue if opening.settings.sandboxed else (), control
 
 
 def _all_unbuilt(opening: Opening, build: Build) -> list[OperatorResult]:
+    from kernel_eval.evaluation.operators import unbuilt_operator
+
     excerpts, timed = build.set_aside, opening.settings.timed
     return [
         unbuilt_operator(opening.suite, operator, build.message, excerpts.get(operator.name, ""), timed)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 import torch
 
@@ -40,11 +41,15 @@ class DecoySource:
     """
 
     def __init__(self, elements: int = RESERVOIR_ELEMENTS) -> None:
-        """Draw the reservoir: `elements` numbers from −1 to 1."""
-        words = words32(stream(os.urandom(32), "decoys"), elements)
-        self._unit = torch.from_numpy(words).to(torch.float32).mul_(2.0**-31)
+        """The reservoir has `elements` numbers from −1 to 1, drawn when they are first needed."""
+        self._elements = elements
         self._randomness = random.Random(os.urandom(32))
         self._scratch = torch.zeros(CHUNK_ELEMENTS, dtype=torch.float32)
+
+    @cached_property
+    def _unit(self) -> torch.Tensor:
+        words = words32(stream(os.urandom(32), "decoys"), self._elements)
+        return torch.from_numpy(words).to(torch.float32).mul_(2.0**-31)
 
     def fill(
         self, operator: Operator, case: Case, columns: Sequence[torch.Tensor], rows: Sequence[int] | None = None
@@ -71,7 +76,7 @@ class DecoySource:
         self._fill_columns(pairs)
 
     def _too_small(self, columns: Sequence[torch.Tensor]) -> bool:
-        return sum(column.numel() for column in columns) > self._unit.numel()
+        return sum(column.numel() for column in columns) > self._elements
 
     def _fill_columns(self, pairs: Sequence[tuple[torch.Tensor, ValueRange]]) -> None:
         """Each column gets a stretch of its own, one after another from a place that changes every time."""

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from kernel_eval.cases.streams import STRETCH, stream, words32, words64
+from kernel_eval.errors import InternalError
 from kernel_eval.model import RangeKind, ValueRange
 
 BLOCK = 1 << 15
@@ -99,24 +100,29 @@ def integer_bounds(dtype: torch.dtype, values: ValueRange) -> tuple[int, int]:
 def _fill_floats(flat: torch.Tensor, low: float, high: float, generator: np.random.Generator) -> None:
     """Evenly spread values: centre + half width · word · 2⁻³¹, one rounding each, then clamped into the range.
 
-    float64 tensors are drawn through float32 as well; their values carry 24 random bits.
+    float64 tensors are drawn through float32 as well; their values carry 24 random bits. Raises `InternalError` where
+    float32 does not hold the range.
     """
-    step, centre = np.float32((high / 2 - low / 2) * _WORD_STEP), np.float32(low / 2 + high / 2)
+    with np.errstate(over="ignore"):
+        step, centre = np.float32((high / 2 - low / 2) * _WORD_STEP), np.float32(low / 2 + high / 2)
+    if not (np.isfinite(step) and np.isfinite(centre)):
+        raise InternalError(f"values from {low:g} to {high:g} are drawn through float32, which does not hold them")
     lowest, highest = _ends(step, centre)
     leaves_range = lowest < low or highest > high
-    scratch = torch.empty(min(BLOCK, flat.numel()), dtype=torch.float32)
+    direct = flat.dtype == torch.float32
+    scratch = np.empty(BLOCK, np.float32)
     for start in range(0, flat.numel(), BLOCK):
         block = flat[start : start + BLOCK]
-        words = torch.from_numpy(words32(generator, block.numel()))
-        drawn = block if flat.dtype == torch.float32 else scratch[: block.numel()]
-        drawn.copy_(words)
-        drawn.mul_(float(step))
-        if centre:
-            drawn.add_(float(centre))
-        if leaves_range:
-            drawn.clamp_(low, high)
-        if drawn is not block:
-            block.copy_(drawn)
+        drawn = block.numpy() if direct else scratch[: block.numel()]
+        with np.errstate(over="ignore"):
+            np.copyto(drawn, words32(generator, block.numel()), casting="unsafe")
+            np.multiply(drawn, step, out=drawn)
+            if centre:
+                np.add(drawn, centre, out=drawn)
+            if leaves_range:
+                np.clip(drawn, np.float32(low), np.float32(high), out=drawn)
+        if not direct:
+            block.copy_(torch.from_numpy(drawn))
 
 
 def _overlay_nan(flat: torch.Tensor, generator: np.random.Generator) -> None:

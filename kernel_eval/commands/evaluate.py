@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from kernel_eval.commands.later import load_later
 from kernel_eval.commands.options import (
     FILE,
     FOLDER,
@@ -78,6 +79,7 @@ class Choices:
 @click.option("-v", "--verbose", is_flag=True, help="A line per case.")
 def evaluate_command(**options: Any) -> int:
     """Judge a submission and write JSON, Markdown and HTML reports."""
+    load_later("torch")
     from kernel_eval.commands.closing import closing, exit_code, write_reports
     from kernel_eval.report import report_to_json
 

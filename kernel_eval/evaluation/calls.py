@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kernel_eval.cases.inputs import argument_specs, call_attributes
-from kernel_eval.model import ITEM_BYTES, CallSpec, Case, Operator, ResultSpec, Suite, element_count
+from kernel_eval.model import CallSpec, Case, Operator, ResultSpec
 
 
 def call_of(operator: Operator, case: Case, results: tuple[ResultSpec, ...]) -> CallSpec:
@@ -18,8 +18,3 @@ def call_of(operator: Operator, case: Case, results: tuple[ResultSpec, ...]) -> 
         init=foreign.init if foreign is not None and foreign.module else None,
         seed=foreign.seed if foreign is not None else 0,
     )
-
-
-def largest_input_bytes(suite: Suite) -> int:
-    """Bytes of the inputs of the suite's largest case; outputs of no operator here exceed them by more than twice."""
-    return max((element_count(case) * max(ITEM_BYTES[d] for d in case.dtypes) for case in suite.cases), default=0)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from kernel_eval.errors import NotMeasured, UsageError
+from kernel_eval.evaluation.boxes import candidate_box
 from kernel_eval.evaluation.environment import environment, now
 from kernel_eval.evaluation.session import Session, open_session
 from kernel_eval.evaluation.timed import Trial, measure_case
@@ -30,7 +31,10 @@ def record_anchors(
     write_baseline_package(suite.operators, package)
     anchors: dict[str, Anchor] = {}
     timed = replace(settings, timed=True)
-    with open_session(package, suite, timed, peaks, None, _ignore, _never) as session:
+    with (
+        candidate_box(package, suite, timed) as box,
+        open_session(box, suite, timed, peaks, None, _ignore, _never) as session,
+    ):
         for operator in suite.operators:
             cases = suite.cases_of(operator.name)
             anchors |= {case.key: _record(session, operator, case) for case in cases}

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from kernel_eval.cases.decoys import DecoySource
 from kernel_eval.errors import EvaluationStopped
-from kernel_eval.evaluation.calls import call_of, largest_input_bytes
+from kernel_eval.evaluation.boxes import box_memory_bytes, largest_input_bytes
+from kernel_eval.evaluation.calls import call_of
 from kernel_eval.evaluation.goldens import Goldens
 from kernel_eval.evaluation.imported import ImportedGoldens
 from kernel_eval.evaluation.interfaces import Matching
@@ -38,7 +39,6 @@ MIB = 1 << 20
 GOLDEN_CACHE_BYTES = 16 << 30
 POOL_SLACK_BYTES = 64 * MIB
 """Room for the rounding of many small buffers to whole pages."""
-BOX_BYTES = 1024 * MIB
 PAUSE_S = 0.012
 PASSIVE_PAUSE_S = 0.002
 """Rest before a batch. A judge whose thread pools don't spin (`OMP_WAIT_POLICY=passive`) needs less of it."""
@@ -91,7 +91,7 @@ class Session:
 
 @contextmanager
 def open_session(
-    package_dir: Path,
+    box: RunBox,
     suite: Suite,
     settings: Settings,
     peaks: CpuPeaks,
@@ -99,9 +99,8 @@ def open_session(
     tell: Callable[[Event], None],
     should_stop: Callable[[], bool],
 ) -> Iterator[Session]:
-    """Open boxes and pools, and close them at the end. Raises `SandboxIncomplete`."""
+    """Open all that the candidate's box lacks, and close it at the end. Raises `SandboxIncomplete`."""
     input_bytes = largest_input_bytes(suite)
-    memory_bytes = BOX_BYTES + 8 * input_bytes
     capacity_bytes = max(POOL_BYTES, 6 * input_bytes) + POOL_SLACK_BYTES
     with ExitStack() as stack:
         stack.enter_context(_spared_collections())
@@ -110,13 +109,12 @@ def open_session(
         pools = (SinglePool(capacity_bytes), SinglePool(capacity_bytes))
         for pool in pools:
             stack.callback(pool.close)
-        box = stack.enter_context(RunBox(package_dir, settings, memory_bytes=memory_bytes))
         goldens = _goldens(stack, suite, settings, input_bytes)
         stand = None
         if settings.timed:
             timed_pool = Pool(capacity_bytes)
             stack.callback(timed_pool.close)
-            stand = stack.enter_context(_timing_stand(suite, settings, box, timed_pool, memory_bytes))
+            stand = stack.enter_context(_timing_stand(suite, settings, box, timed_pool))
         yield Session(suite, settings, peaks, anchors, box, pools, goldens, stand, tell, should_stop)
 
 
@@ -140,15 +138,13 @@ def _write_baseline(suite: Suite, package: Path) -> None:
 
 
 @contextmanager
-def _timing_stand(
-    suite: Suite, settings: Settings, candidate: RunBox, pool: Pool, memory_bytes: int
-) -> Iterator[TimingStand]:
+def _timing_stand(suite: Suite, settings: Settings, candidate: RunBox, pool: Pool) -> Iterator[TimingStand]:
     package = settings.work_dir / "baseline"
     foreign = _is_foreign(suite)
     _write_baseline(suite, package)
     # A foreign baseline is no part of a trusted box: it is imported by each of its processes, and never unsandboxed.
     around = replace(settings, sandboxed=settings.sandboxed or foreign)
-    with RunBox(package, around, memory_bytes=memory_bytes, trusted=not foreign) as baseline:
+    with RunBox(package, around, memory_bytes=box_memory_bytes(suite), trusted=not foreign) as baseline:
         bench = Bench(
             candidate,
             baseline,

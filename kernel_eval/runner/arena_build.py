@@ -7,9 +7,8 @@ import os
 import shutil
 import subprocess
 import tempfile
+from importlib.metadata import version
 from pathlib import Path
-
-import torch
 
 from kernel_eval.errors import InternalError
 
@@ -26,6 +25,8 @@ def _compiler() -> str:
 
 
 def _compile(compiler: str, target: Path) -> None:
+    import torch  # the library itself is made once; finding it needs no torch
+
     home = Path(torch.__file__).parent
     words = [compiler, *FLAGS, "-isystem", str(home / "include"), str(SOURCE), "-o", str(target)]
     words += ["-L" + str(home / "lib"), "-lc10"]
@@ -41,7 +42,7 @@ def arena_library(cache_dir: Path) -> Path:
     """
     compiler = _compiler()
     key = hashlib.sha256()
-    for part in (SOURCE.read_bytes(), torch.__version__.encode(), " ".join(FLAGS).encode(), compiler.encode()):
+    for part in (SOURCE.read_bytes(), version("torch").encode(), " ".join(FLAGS).encode(), compiler.encode()):
         key.update(len(part).to_bytes(8, "little") + part)
     folder = cache_dir / "arena"
     library = folder / f"arena-{key.hexdigest()[:32]}.so"
