@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 import shutil
 import statistics
 import sys
@@ -127,6 +128,7 @@ def measure(bench: Bench, rounds: int) -> dict[str, list[dict[str, Any]]]:
     for turn in range(rounds):
         shutil.rmtree(bench.cache / "goldens", ignore_errors=True)
         for name, samples in found.items():
+            os.sync()  # what was written before is nobody's work now
             samples.append(outcome(bench.judge()))
             tell(f"round {turn + 1} of {rounds}, {name}: {samples[-1]['seconds']:.1f} s")
     return found

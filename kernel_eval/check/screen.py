@@ -2,8 +2,8 @@
 
 Differences and quotients of float32 numbers are off by a few parts in 2²⁴. The
 bounds are narrowed by more than that, so a tensor that passes here passes in
-FP64. Whatever is close to a bound, or holds a one-sided infinity, or differs
-in NaN is left to the exact comparison.
+FP64. Pieces with a one-sided infinity are measured exactly, by themselves. Whatever
+is close to a bound, or differs in NaN is left to the exact comparison.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import torch
 from numpy.typing import NDArray
 
 from kernel_eval.check.chunks import Floats, Scratch, over_chunks
+from kernel_eval.check.measure import measure
 from kernel_eval.check.outcome import TensorOutcome
 from kernel_eval.check.tolerances import DENOMINATOR_FLOOR, Tolerance
 
@@ -27,14 +28,20 @@ _MARGIN = 1 - 2.0**-14
 
 @dataclass(frozen=True)
 class _Piece:
+    """Figures of a piece; infinite where the exact comparison must decide. `at`: a flat index, where it is known."""
+
     total: float
     largest: float
     counted: int
+    at: int | None = None
+
+
+_UNDECIDED = _Piece(math.inf, math.inf, 0)
 
 
 def first_screen(found: torch.Tensor, golden: torch.Tensor, tolerance: Tolerance) -> TensorOutcome | None:
     """A passing outcome, or None where only the exact comparison can tell. Both tensors are flat."""
-    screen = _Screen(found, golden)
+    screen = _Screen(found, golden, tolerance)
     pieces = over_chunks(found.numel(), screen.piece, PIECE)
     largest = max((piece.largest for piece in pieces), default=0.0)
     counted = sum(piece.counted for piece in pieces)
@@ -45,28 +52,41 @@ def first_screen(found: torch.Tensor, golden: torch.Tensor, tolerance: Tolerance
     if not (mean < tolerance.mean * _MARGIN and largest < tolerance.peak * _MARGIN):
         return None
     at = max(range(len(pieces)), key=lambda index: pieces[index].largest, default=None)
-    worst = None if at is None or largest == 0 else screen.worst(at * PIECE, min((at + 1) * PIECE, found.numel()))
+    worst = None if at is None or largest == 0 else screen.worst(at, pieces[at])
     return TensorOutcome(True, "first_screen", mean=mean, largest=largest, worst=worst)
 
 
 class _Screen:
     """Relative errors of two flat tensors, piece by piece."""
 
-    def __init__(self, found: torch.Tensor, golden: torch.Tensor) -> None:
+    def __init__(self, found: torch.Tensor, golden: torch.Tensor, tolerance: Tolerance) -> None:
+        self._tensors, self._tolerance = (found, golden), tolerance
         self._found, self._golden, self._scratch = Floats(found), Floats(golden), Scratch()
 
     def piece(self, start: int, stop: int) -> _Piece:
-        """Sum and largest of the errors; infinite where the exact comparison must decide."""
+        """Figures of the elements from `start` to `stop`."""
         with np.errstate(all="ignore"):
             errors = self._errors(start, stop)
             largest, counted = float(errors.max()), errors.size
             if not math.isfinite(largest):
                 counted -= self._forgive_special(errors, start, stop)
                 largest = float(errors.max())
-            return _Piece(float(errors.sum()), largest if math.isfinite(largest) else math.inf, counted)
+            return _Piece(float(errors.sum()), largest, counted) if math.isfinite(largest) else self._exact(start, stop)
 
-    def worst(self, start: int, stop: int) -> int:
-        """The flat index of the largest error of a piece."""
+    def _exact(self, start: int, stop: int) -> _Piece:
+        """Figures in FP64 of a piece with NaN or infinities on one side."""
+        found, golden = (tensor[start:stop] for tensor in self._tensors)
+        measured = measure(found, golden, self._tolerance)
+        if measured.nan_mismatch_at is not None or measured.opposite_infinity_at is not None:
+            return _UNDECIDED
+        at = None if measured.largest_at is None else start + measured.largest_at
+        return _Piece(measured.error_sum, measured.largest, measured.counted, at)
+
+    def worst(self, index: int, piece: _Piece) -> int:
+        """The flat index of the largest error of the piece of that number."""
+        if piece.at is not None:
+            return piece.at
+        start, stop = index * PIECE, min((index + 1) * PIECE, self._tensors[0].numel())
         with np.errstate(all="ignore"):
             return start + int(np.nan_to_num(self._errors(start, stop), nan=0.0, posinf=0.0, neginf=0.0).argmax())
 
