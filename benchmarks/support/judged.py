@@ -31,8 +31,9 @@ class Finished:
     """A process that has ended. `lines` are those of standard error, each with the seconds at which it came.
 
     `peak_mib` is the largest resident memory the kernel counted for it (`ru_maxrss`): private pages, libraries,
-    page cache it maps, and the shared memory of cases as far as it touched it. A descendant that it has waited for
-    counts only where it was larger by itself; cases' processes, which the judge doesn't wait for, do not count.
+    files it maps, and the shared memory of cases as far as it touched it. A descendant that it has waited for
+    counts only where it was larger by itself; cases' processes, which the judge doesn't wait for, do not count. The
+    kernel hands the benchmark's own size at the start on to it, so the figure is never below that.
     """
 
     seconds: float

@@ -20,7 +20,7 @@ from kernel_eval.cases.inputs import (
     make_inputs,
 )
 from kernel_eval.cases.streams import STRETCH
-from kernel_eval.errors import GoldenFault
+from kernel_eval.errors import GoldenFault, InternalError
 from kernel_eval.model import ArgumentSpec, AttributeSpec, InputSpec, Operator, RangeKind, TensorSpec, ValueRange
 from tests.factories.tasks import ALL_DTYPES, FLOATS, PLAIN, case_of, operator_of
 
@@ -277,3 +277,9 @@ def test_defaults_complete_the_attributes(tmp_path: Path) -> None:
     attributes = (AttributeSpec("a", "int", 5), AttributeSpec("b", "float"), AttributeSpec("c", "str", "none"))
     operator = operator_of(tmp_path / "sample", attributes=attributes)
     assert call_attributes(operator, case_of(operator, [(1,)], b=2.5, c="tanh")) == {"a": 5, "b": 2.5, "c": "tanh"}
+
+
+def test_a_range_that_float32_does_not_hold_is_refused(operator: Operator) -> None:
+    case = case_of(operator, [(5,)], ["float64"], [ValueRange(RangeKind.BOUNDARY)])
+    with pytest.raises(InternalError, match="does not hold them"):
+        make_inputs(operator, case, SEED, 0)

@@ -10,6 +10,8 @@ import pytest
 import torch
 
 from kernel_eval.check import judge_outputs
+from kernel_eval.check.screen import PIECE, first_screen
+from kernel_eval.check.tolerances import DEFAULTS
 from kernel_eval.errors import InternalError
 from kernel_eval.model import Verdict
 from tests.factories.tasks import golden_of, operator_of, outputs_of
@@ -299,3 +301,24 @@ def test_zero_dimensional_tensors_are_judged(tmp_path: Path) -> None:
     golden = golden_of([torch.tensor(3.0), torch.tensor(4.0)])
     assert judge_outputs(operator, golden, [[torch.tensor(3.0), torch.tensor(4.0)]], never).accepted
     assert not judge_outputs(operator, golden, [[torch.tensor(3.0), torch.tensor(4.1)]], never).accepted
+
+
+def test_one_sided_infinities_in_a_large_tensor_are_measured_by_themselves() -> None:
+    """Pieces without one pass in float32; the figures name the worst element all the same."""
+    golden = torch.full((PIECE + 1000,), 2.0)
+    golden[[5, PIECE + 7]] = torch.finfo(torch.float32).max
+    golden[9], golden[11] = math.inf, math.nan
+    found = golden.clone()
+    found[[5, PIECE + 7]] = math.inf
+    outcome = first_screen(found, golden, DEFAULTS["float32"])
+    assert outcome is not None
+    assert outcome.passed
+    assert outcome.largest < 1e-6
+    found[20] = 2.0005
+    outcome = first_screen(found, golden, DEFAULTS["float32"])
+    assert outcome is not None
+    assert outcome.worst == 20
+    for at, wrong in ((9, -math.inf), (11, 1.0), (30, math.inf)):
+        broken = found.clone()
+        broken[at] = wrong
+        assert first_screen(broken, golden, DEFAULTS["float32"]) is None

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 
 from kernel_eval.cases.inputs import make_inputs
+from kernel_eval.check.chunks import CHUNK
 from kernel_eval.errors import GoldenFault
 from kernel_eval.golden.call import reference, result_specs, same_precision
-from kernel_eval.model import InputSpec, OutputSpec, ResultSpec, TensorSpec
+from kernel_eval.model import InputSpec, Operator, OutputSpec, ResultSpec, TensorSpec
+from kernel_eval.suite import default_bench_data, load_suite
 from tests.factories.tasks import FLOATS, PLAIN, case_of, operator_of
 
 
@@ -98,3 +101,37 @@ def test_the_same_precision_run_sees_native_dtypes(tmp_path: Path) -> None:
     operator = operator_of(tmp_path / "sample", "def golden(x):\n    return x * x\n")
     x = torch.tensor([300.0], dtype=torch.float16)
     assert same_precision(operator, case_of(operator, [(1,)], ["float16"], [PLAIN]), [x])[0][0].item() == math.inf
+
+
+OWN = load_suite(default_bench_data(), "cann-bench-small")
+ELEMENTWISE = [operator for operator in OWN.operators if operator.elementwise]
+
+
+@pytest.mark.parametrize("operator", ELEMENTWISE, ids=lambda operator: operator.name)
+def test_a_declared_elementwise_golden_gives_the_same_bits_by_pieces(operator: Operator) -> None:
+    """Large ones are computed so; a golden that looks beyond its own place would differ."""
+    for case in OWN.cases_of(operator.name)[:6]:
+        shape = (3, CHUNK // 2 + 77)
+        large = replace(case, shapes=tuple(shape for _ in case.shapes))
+        inputs = make_inputs(operator, large, b"seed", 0)
+        (whole,) = reference(replace(operator, elementwise=False), large, inputs).tensors[0]
+        (pieces,) = reference(operator, large, inputs).tensors[0]
+        assert torch.equal(whole.view(torch.uint8), pieces.view(torch.uint8))
+        assert pieces.shape == shape
+
+
+def test_a_fault_in_a_piece_is_told_like_any_other(tmp_path: Path) -> None:
+    operator = replace(operator_of(tmp_path / "sample", "def golden(x):\n    return x[1:]\n"), elementwise=True)
+    with pytest.raises(GoldenFault, match="the golden's y is"):
+        reference(operator, case_of(operator, [(2 * CHUNK,)]), [torch.zeros(2 * CHUNK)])
+
+
+@pytest.mark.parametrize("elementwise", [True, False])
+def test_a_golden_that_works_in_place_leaves_the_inputs_alone(tmp_path: Path, elementwise: bool) -> None:
+    operator = operator_of(tmp_path / "sample", "def golden(x):\n    return x.mul_(2)\n")
+    operator = replace(operator, elementwise=elementwise)
+    for dtype in ("float64", "float32", "int32"):
+        ones = torch.ones(2 * CHUNK, dtype=getattr(torch, dtype))
+        golden = reference(operator, case_of(operator, [(2 * CHUNK,)], [dtype]), [ones])
+        assert (golden.tensors[0][0] == 2).all()
+        assert (ones == 1).all()

@@ -114,6 +114,7 @@ BAD_PROTOS = [
     (PROTO.replace("Tensor x, float", "Tensor z, float"), "proto.schema"),
     (PROTO.replace("dtype: same as x", "dtype: same as z"), "proto.output_dtype"),
     (PROTO.replace("shape: same as x", "shape: square"), "proto.output_shape"),
+    (PROTO.replace("shape: same as x", "shape: scalar") + "elementwise: true\n", "proto.elementwise"),
     (PROTO.replace("type: float,", "type: complex,"), "proto.attribute_type"),
     (PROTO + "thresholds: {float32: 2}\n", "proto.threshold"),
     (PROTO + "thresholds: {float32: 0.01}\n", "proto.threshold_reason"),
