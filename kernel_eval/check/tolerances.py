@@ -41,7 +41,8 @@ EXACT = Bounds()
 def bounds_for(operator: Operator, spec: OutputSpec, declared: str) -> Bounds:
     """The bounds of a tensor that is declared as `declared`. Raises `InternalError` for a float without any."""
     if declared not in DEFAULTS and not declared.startswith("float"):
-        return Bounds(integer_tolerance=0 if declared == "bool" else spec.integer_tolerance)
+        by_dtype = int(operator.thresholds.get(declared, 0)) if operator.foreign is not None else 0
+        return Bounds(integer_tolerance=0 if declared == "bool" else max(spec.integer_tolerance, by_dtype))
     computed_as = spec.computed_as if CARRIERS.get(spec.computed_as) == declared else declared
     tolerance = tolerance_for(operator, computed_as)
     return Bounds(tolerance, 0, operator.same_precision_relief, spec.signed_zero)

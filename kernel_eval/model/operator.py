@@ -137,7 +137,8 @@ class Operator:
 
     `name` is the folder's name in snake case and the key everywhere; `function`
     is the schema's function name under which a candidate exports it.
-    `thresholds` overrides τ per output dtype. `absolute_errors` gives, per output
+    `thresholds` overrides τ per output dtype; in imported suites it also gives the largest difference per
+    dtype of integers. `absolute_errors` gives, per output
     dtype, an absolute error that counts as none where the golden is small or
     cancelled; `threshold_reason` says why either, or an integer tolerance above 1, is there. `title` is the
     CamelCase name.

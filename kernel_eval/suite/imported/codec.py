@@ -14,12 +14,14 @@ from kernel_eval.model import (
     Case,
     Comparator,
     Foreign,
+    IndexRule,
     InputShape,
     InputSpec,
     Level,
     Operator,
     OutputSpec,
     RangeKind,
+    Reduction,
     Split,
     ValueRange,
 )
@@ -79,8 +81,25 @@ def _operator_in(entry: dict[str, Any], root: Path) -> Operator:
 
 
 def _output_in(entry: dict[str, Any]) -> OutputSpec:
-    return OutputSpec(
-        **{**entry, "comparator": Comparator(entry["comparator"]), "dtypes": tuple(entry.get("dtypes", ()))}
+    comparator = Comparator(entry["comparator"])
+    values = {
+        **entry,
+        "comparator": comparator,
+        "dtypes": tuple(entry.get("dtypes", ())),
+        "rule": _rule_in(entry.get("rule"), comparator),
+    }
+    return OutputSpec(**values)
+
+
+def _rule_in(entry: dict[str, Any] | None, comparator: Comparator) -> IndexRule | None:
+    """The rule of an index output. No imported suite names a function of its golden here, since none is asked."""
+    if (entry is None) == (comparator is Comparator.INDEX):
+        raise ValueError("an output of indices has a rule, others have none")
+    if entry is None:
+        return None
+    reduction = entry["reduction"] and Reduction(entry["reduction"])
+    return IndexRule(
+        into=str(entry["into"]), axis=str(entry["axis"]), values=str(entry["values"]), reduction=reduction or None
     )
 
 

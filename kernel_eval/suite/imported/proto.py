@@ -14,14 +14,16 @@ from kernel_eval.model import (
     AttributeSpec,
     Comparator,
     Foreign,
+    IndexRule,
     InputSpec,
     Level,
     Operator,
     OutputSpec,
 )
 from kernel_eval.suite.faults import FaultList
+from kernel_eval.suite.imported.comparing import GATHER_KEYS, check_comparing, read_index_gather, read_thresholds
 from kernel_eval.suite.imported.schema import Part, Schema, parse_schema
-from kernel_eval.suite.imported.values import default_of, read_attribute, read_dtype, read_number
+from kernel_eval.suite.imported.values import default_of, read_attribute, read_dtype
 
 DESCRIBING = frozenset((
     "annotation", "author", "category", "comment", "comments", "constraint", "constraints", "default", "desc",
@@ -74,6 +76,12 @@ def with_foreign(declared: Declared, foreign: Foreign, literals: Mapping[str, ob
             with contextlib.suppress(ValueError):
                 defaults[part.name] = read_attribute(_listed(literals[part.name]), part)
     return replace(declared, operator=replace(declared.operator, foreign=foreign), defaults=defaults)
+
+
+def _comparator(compared: bool, rule: IndexRule | None) -> Comparator:
+    if rule is not None:
+        return Comparator.INDEX
+    return Comparator.NUMERIC if compared else Comparator.IGNORED
 
 
 def _listed(value: object) -> object:
@@ -133,7 +141,7 @@ class _Reader:
         tensors = [part for part in schema.arguments if part.is_tensor]
         if not tensors:
             self._fault("schema", "has no tensor among its arguments; cases without inputs cannot be judged")
-        return Operator(
+        operator = Operator(
             name=name,
             title=title,
             function=schema.function,
@@ -144,10 +152,12 @@ class _Reader:
             attributes=self._attributes(schema),
             outputs=self._outputs(schema.results, tensors),
             folder=Path(),
-            thresholds=self._thresholds(),
+            thresholds=read_thresholds(self._data.get("precision_thresholds"), self._fault),
             threshold_reason="declared by the imported suite" if self._data.get("precision_thresholds") else "",
             in_place=any(part.written for part in schema.arguments),
         )
+        check_comparing(operator, self._fault)
+        return operator
 
     def _attributes(self, schema: Schema) -> tuple[AttributeSpec, ...]:
         """Their values stand in the cases; defaults are kept to be shown, as far as they are single values."""
@@ -209,10 +219,7 @@ class _Reader:
         compared = entry.get("compare", True)
         if not isinstance(compared, bool):
             self._fault(f"{where}, compare", "must be true or false")
-        if "index_gather" in entry:
-            self.notes.append(
-                f"{self._where}, {where}: index_gather is not applied; the indices must be those of the golden"
-            )
+        rule = self._index_rule(entry, where)
         said = entry.get("dtype", entry.get("dtypes"))
         dtype, dtypes = "golden", tuple[str, ...]()
         if isinstance(said, str) and said.startswith("same as ") and said.removeprefix("same as ") in inputs:
@@ -224,9 +231,17 @@ class _Reader:
             dtype=dtypes[0] if len(dtypes) == 1 else dtype,
             shape="golden",
             tensor_list=part.is_list,
-            comparator=Comparator.NUMERIC if compared is not False else Comparator.IGNORED,
+            comparator=_comparator(compared is not False, rule),
+            rule=rule,
             dtypes=dtypes,
         )
+
+    def _index_rule(self, entry: dict[str, object], where: str) -> IndexRule | None:
+        said = entry.get("index_gather")
+        if isinstance(said, dict):
+            plain = {str(key): value for key, value in said.items()}
+            self._unknown(plain, set(GATHER_KEYS), f"{self._where}, {where}, index_gather")
+        return read_index_gather(entry, where, self._fault)
 
     def _entries(self, key: str, names: Sequence[str]) -> dict[str, dict[str, object]]:
         """The entries of a list by name; they must be those of the schema, in its order."""
@@ -264,26 +279,6 @@ class _Reader:
             except ValueError as error:
                 self._fault(f"{key}, dtype", str(error))
         return tuple(dict.fromkeys(names))
-
-    def _thresholds(self) -> dict[str, float]:
-        value = self._data.get("precision_thresholds") or {}
-        if not isinstance(value, dict):
-            self._fault("precision_thresholds", "must map dtypes to numbers")
-            return {}
-        found = {}
-        for key, number in value.items():
-            try:
-                dtype, bound = read_dtype(key), read_number(number)
-            except ValueError as error:
-                self._fault(f"precision_thresholds, {key!r:.30}", str(error))
-                continue
-            if not 0 <= bound <= 128 or (bound >= 1 and "float" in dtype):
-                self._fault(f"precision_thresholds, {dtype}", f"{bound:g} is no threshold; it lies from 0 up to 1")
-                continue
-            if "float" not in dtype and bound > 0:
-                self.notes.append(f"{self._where}: the tolerance of {bound:g} for {dtype} is not applied; it is exact")
-            found[dtype] = bound
-        return found
 
     def _unknown(self, data: dict[str, object], known: set[str], where: str) -> None:
         for key in data:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from kernel_eval.cases.operator_source import FOREIGN_NAME
-from kernel_eval.model import Level, Operator
+from kernel_eval.model import Comparator, Level, Operator
 from kernel_eval.suite.faults import FaultList
 from kernel_eval.suite.imported.anchors import Key, Times, read_metadata
 from kernel_eval.suite.imported.cases import ReadCase, read_cases
@@ -93,6 +93,9 @@ def _read_operator(tree: SourceTree, place: str, level: Level, found: _Found, st
         foreign = read_golden(golden, declared.schema, f"{place}/{GOLDEN}", faults)
         declared = with_foreign(declared, foreign, literal_defaults(golden, foreign.golden))
         operator = declared.operator
+        if foreign.outputs and any(spec.comparator is Comparator.INDEX for spec in operator.outputs):
+            said = "index_gather needs outputs as they are returned; it can't stand beside a get_output in golden.py"
+            faults.add("import.proto", f"{place}/{PROTO}, outputs", said)
         found.files[f"{folder_of(operator)}/{FOREIGN_NAME}"] = golden.encode()
     found.files[f"{folder_of(operator)}/{DESCRIPTION}"] = description or b""
     cases = _cases(tree, place, present, declared, strict)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,28 @@ def test_wrong_answers_are_refused_and_a_broken_golden_is_nobody_elses_fault(tmp
         "pick_rows": "wrong_structure",
         "sum_lists": "wrong_values",
     }
+
+
+@pytest.mark.slow
+@pytest.mark.sandbox
+def test_indices_are_judged_by_what_they_find_in_an_imported_suite(tmp_path: Path) -> None:
+    proto = """
+        name: Scale
+        schema: "scale(Tensor x, int dim) -> (Tensor at, Tensor q)"
+        outputs:
+          - {name: at, dtype: int64, compare: false, index_gather: {input: x, value_reduce: amax}}
+          - {name: q, dtype: int8}
+        precision_thresholds: {int8: 1}
+    """
+    cases = "cases: [{case_id: 1, input_shape: [[4, 64]], dtype: int32, attrs: {dim: -1}, value_range: [0, 3]}]"
+    golden = """
+        def scale(x, dim):
+            return x.argmax(dim), x.char()
+    """
+    tree = write_operator(tmp_path / "tree", golden, textwrap.dedent(proto), cases)
+    last = "import torch\n\n\ndef scale(x, dim):\n    at = x.shape[dim] - 1 - x.flip(dim).argmax(dim)\n"
+    code, report = judged(tmp_path, tree, last + "    q = x.char()\n    q[0, 0] += 1\n    return at, q\n", "--no-perf")
+    assert (code, verdicts(report)) == (0, {"scale": "accepted"})
 
 
 @pytest.mark.slow

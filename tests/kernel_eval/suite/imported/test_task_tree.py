@@ -138,6 +138,20 @@ def test_every_published_operator_and_case_is_understood(tmp_path: Path) -> None
     gathered = gather_task_tree(tmp_path)
     assert (len(gathered.operators), len(gathered.cases)) == (53, 1060)
     assert len(gathered.times["910b2"]) == len(gathered.times["950pr"]) == 1060
+    compared = {operator.name: [spec.comparator for spec in operator.outputs] for operator in gathered.operators}
+    assert {name for name, found in compared.items() if Comparator.INDEX in found} == {"arg_max", "cummin", "top_k"}
+    tolerant = {operator.name for operator in gathered.operators if operator.thresholds.get("int8")}
+    assert tolerant == {
+        "dynamic_quant", "add_rms_norm_dynamic_quant", "dequant_swiglu_quant", "grouped_matmul_swiglu_quant",
+    }  # fmt: skip
+
+
+def published_output(entry: dict[str, Any]) -> dict[str, Any]:
+    """An output's entry in a proto, with how it is compared."""
+    declared = {"name": entry["name"], "dtype": entry["declared_dtypes"]}
+    if entry.get("elementwise_compare") is False:
+        declared["compare"] = False
+    return declared | ({"index_gather": entry["index_gather_check"]} if "index_gather_check" in entry else {})
 
 
 def write_published(root: Path) -> None:
@@ -151,6 +165,8 @@ def write_published(root: Path) -> None:
         inputs = [{"name": one["name"], "dtype": one["dtypes"]} for one in entry["inputs"]]
         attributes = [{"name": one["name"]} for one in entry["attrs"]]
         declared = {"name": entry["name"], "schema": entry["schema"], "inputs": inputs, "attrs": attributes}
+        declared["outputs"] = [published_output(one) for one in entry["outputs"]]
+        declared["precision_thresholds"] = entry["precision"].get("override", {})
         (folder / "proto.yaml").write_text(json.dumps({"operator": declared}))
         rows = [{**row, "operator": entry["name"]} for row in figures[function]]
         (folder / "cases.yaml").write_text(
