@@ -11,7 +11,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from kernel_eval.cases.operator_source import FOREIGN_NAME
@@ -97,7 +97,6 @@ def read_modules(root: Path) -> ModuleTree:
 
 def stub_operator(file: ModuleFile, folder: Path) -> Operator:
     """An operator of which nothing is known yet but its file, to be asked in a box."""
-    foreign = Foreign(MODEL, module=True, seed=SEED)
     return Operator(
         name=file.name,
         title=file.title,
@@ -109,7 +108,7 @@ def stub_operator(file: ModuleFile, folder: Path) -> Operator:
         attributes=(),
         outputs=(),
         folder=folder,
-        foreign=foreign,
+        foreign=Foreign(MODEL, module=True, seed=SEED),
     )
 
 
@@ -204,17 +203,12 @@ def _described(file: ModuleFile, document: object) -> tuple[Operator, Case]:
     parts = [f"Tensor {name}" if name in tensors else f"{TYPES[type(values[name])]} {name}" for name, _ in named]
     results = [f"Tensor output{index}" for index in range(len(outputs))]
     returned = results[0] if len(results) == 1 else f"({', '.join(results)})"
-    operator = Operator(
-        name=file.name,
-        title=file.title,
-        function=file.name,
-        level=file.level,
-        category="Module",
+    operator = replace(
+        stub_operator(file, Path()),
         schema=f"{file.name}({', '.join(parts)}) -> {returned}",
         inputs=tuple(InputSpec(name, (dtype,)) for name, (dtype, _) in tensors.items()),
         attributes=tuple(AttributeSpec(name, TYPES[type(value)]) for name, value in values.items()),
         outputs=tuple(_output(index, entry) for index, entry in enumerate(outputs)),
-        folder=Path(),
         foreign=Foreign(MODEL, module=True, init=init, seed=SEED),
     )
     shapes = tuple(shape for _, shape in tensors.values())
