@@ -16,6 +16,7 @@ from app.web.prose import rendered, without_title
 from app.web.svg.markup import Gettext
 from app.web.svg.three_axis import ThreeAxis, three_axis_bar
 from app.web.translation import Language
+from app.web.views.comparing import output_rules
 from app.web.views.naming import attribute_words, case_elements, case_inputs, entry_made, entry_name, range_words
 from kernel_eval.model.tensor import ITEM_BYTES
 
@@ -126,7 +127,7 @@ def ranking_line(row: OperatorStandingRow, points: ThreeAxis, _: Gettext) -> Ran
 
 def accuracy_rules(spec: Mapping[str, Any], _: Gettext) -> tuple[str, ...]:
     """The operator's accuracy rules as sentences, from its declaration."""
-    rules = [_output_rule(output, _) for output in spec.get("outputs", ())]
+    rules = [rule for output in spec.get("outputs", ()) for rule in output_rules(output, _)]
     rules.append(
         _("Floats: relative error against the golden, mean below τ and largest below 10 τ; else region by region.")
     )
@@ -142,20 +143,10 @@ def accuracy_rules(spec: Mapping[str, Any], _: Gettext) -> tuple[str, ...]:
     return tuple(rules)
 
 
-def _output_rule(output: Mapping[str, Any], _: Gettext) -> str:
-    name, dtype = output.get("name", "output"), str(output.get("dtype", ""))
-    listed = _(" (a list of tensors)") if output.get("tensor_list") else ""
-    if output.get("comparator") == "ignored":
-        return _("Output {name}{listed}, {dtype}: only its structure is checked.").format(
-            name=name, listed=listed, dtype=dtype
-        )
-    return _("Output {name}{listed}, {dtype}: structure and every value are checked.").format(
-        name=name, listed=listed, dtype=dtype
-    )
-
-
 def power_of_two(value: float) -> str:
-    """A threshold as a power of two where it is one, such as `2⁻¹⁰`."""
+    """A threshold as a power of two where it is one, such as `2⁻¹⁰`; 0 demands equality."""
+    if value <= 0:
+        return "0"
     exponent = math.log2(value)
     if not exponent.is_integer():
         return f"{value:g}"
