@@ -39,6 +39,8 @@ MIB = 1 << 20
 GOLDEN_CACHE_BYTES = 16 << 30
 POOL_SLACK_BYTES = 64 * MIB
 """Room for the rounding of many small buffers to whole pages."""
+POOLS = 3
+"""One for the case that is played, and one for each that is made ready meanwhile."""
 PAUSE_S = 0.012
 PASSIVE_PAUSE_S = 0.002
 """Rest before a batch. A judge whose thread pools don't spin (`OMP_WAIT_POLICY=passive`) needs less of it."""
@@ -56,7 +58,7 @@ class TimingStand:
 
 @dataclass(frozen=True)
 class Session:
-    """An open evaluation. `pools` alternate, so that the next case is prepared while one is played.
+    """An open evaluation. `pools` take turns, so that the next cases are prepared while one is played.
 
     `stand` is None where no times are taken.
     """
@@ -66,7 +68,7 @@ class Session:
     peaks: CpuPeaks
     anchors: AnchorSet | None
     candidate: RunBox
-    pools: tuple[SinglePool, SinglePool]
+    pools: tuple[SinglePool, ...]
     goldens: Goldens | ImportedGoldens
     stand: TimingStand | None
     tell: Callable[[Event], None]
@@ -106,7 +108,7 @@ def open_session(
         stack.enter_context(_spared_collections())
         if settings.sandboxed:
             stack.enter_context(favoured())
-        pools = (SinglePool(capacity_bytes), SinglePool(capacity_bytes))
+        pools = tuple(SinglePool(capacity_bytes) for _ in range(POOLS))
         for pool in pools:
             stack.callback(pool.close)
         goldens = _goldens(stack, suite, settings, input_bytes)

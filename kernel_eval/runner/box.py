@@ -245,9 +245,16 @@ class RunBox:
         """
         return self._begin(call, pool, order, warmup, single=False)
 
+    def begin_play(self, call: CallSpec, pool: Pool, index: int) -> CaseChild:
+        """Fork a child for one call on buffer `index`, whose inputs are written already, without warm-up.
+
+        Returns at once. Outputs below 16 MiB are sealed before they may be read.
+        """
+        return self._begin(call, pool, (index,), 0, single=True)
+
     def play(self, call: CallSpec, pool: Pool, index: int, limit_s: float) -> Play:
-        """One call on buffer `index`, without warm-up. Outputs below 16 MiB are sealed before they may be read."""
-        child = self._begin(call, pool, (index,), 0, single=True)
+        """One call on buffer `index` from beginning to end."""
+        child = self.begin_play(call, pool, index)
         try:
             return child.ready().failure or child.run(limit_s)
         finally:

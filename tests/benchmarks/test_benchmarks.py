@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 import sys
 from pathlib import Path
 from typing import Any
@@ -94,7 +95,8 @@ def test_a_watched_process_tells_its_time_memory_and_lines() -> None:
     assert (found.code, found.output) == (7, "out\n")
     assert found.seconds >= 0.3
     assert found.first("last") - found.first("first") >= 0.3
-    assert 500 <= found.peak_mib <= 700
+    own_mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024  # what the kernel hands on
+    assert 500 <= found.peak_mib <= max(700, own_mib + 50)
     with pytest.raises(RuntimeError, match="no line said 'other'"):
         found.first("other")
 
