@@ -65,18 +65,20 @@ class Pool:
     def lay_out(self, call: CallSpec, count: int) -> None:
         """Arrange `count` buffers and the warm-up buffer (zeroed) for calls of this shape; poison all outputs."""
         layout = lay_out(call, count)
-        self._layout, self._sealed = layout, {}
-        self._places = random.SystemRandom().sample(range(count), count)
-        self._inputs = _large_enough(self._inputs, layout.size_bytes(layout.inputs), "inputs", read_only_outside=True)
-        self._outputs = _large_enough(
-            self._outputs, layout.size_bytes(layout.outputs), "outputs", read_only_outside=False
-        )
+        self._arrange(layout, random.SystemRandom().sample(range(count), count))
         self._inputs.expect(layout.size_bytes(layout.inputs))
         self._outputs.expect(layout.size_bytes(layout.outputs))
         stride = layout.inputs.stride
         self._inputs.fill(0, layout.warmup_index * stride, stride)
-        self.written()
         self.poison()
+
+    def _arrange(self, layout: Layout, places: list[int]) -> None:
+        """Let the memory, larger where need be, stand for `layout`, with buffer i at `places[i]`; poison is to come."""
+        self._layout, self._places, self._sealed = layout, places, {}
+        inputs, outputs = (layout.size_bytes(side) for side in (layout.inputs, layout.outputs))
+        self._inputs = _large_enough(self._inputs, inputs, "inputs", read_only_outside=True)
+        self._outputs = _large_enough(self._outputs, outputs, "outputs", read_only_outside=False)
+        self.written()
 
     def place(self, index: int) -> int:
         """Position in memory of buffer `index`. Raises `IndexError`."""

@@ -7,7 +7,7 @@ import torch
 from kernel_eval.errors import InternalError
 from kernel_eval.model import CallSpec
 from kernel_eval.runner.layout import lay_out
-from kernel_eval.runner.pool import Pool, _large_enough
+from kernel_eval.runner.pool import Pool
 
 
 class SinglePool(Pool):
@@ -21,11 +21,7 @@ class SinglePool(Pool):
         """Arrange the one buffer; poison its outputs. Raises `ValueError` for any other `count`."""
         if count != 1:
             raise ValueError(f"a single pool has one buffer, not {count}")
-        self._layout, self._places, self._sealed = lay_out(call, 1, warmup=False), [0], {}
-        inputs, outputs = (self._layout.size_bytes(side) for side in (self._layout.inputs, self._layout.outputs))
-        self._inputs = _large_enough(self._inputs, inputs, "inputs", read_only_outside=True)
-        self._outputs = _large_enough(self._outputs, outputs, "outputs", read_only_outside=False)
-        self.written()
+        self._arrange(lay_out(call, 1, warmup=False), [0])
         self.poison()
 
     def warmup_inputs(self) -> list[torch.Tensor]:
