@@ -13,7 +13,8 @@ help: ## list the targets
 
 setup: $(STAMP) ## create .venv with everything in it (kernel-eval and hapboard in .venv/bin)
 
-# torch comes by pip, whose settings say where a host has its CPU build; uv brings the rest in a tenth of pip's time.
+# torch comes by pip, whose settings say where a host has its CPU build; uv brings the rest in a tenth of pip's time, and
+# beside it. Should that fail, the last step has more to do, and says what is wrong.
 # Byte code is made beforehand for what the stack's processes load, since a process that has to compile keeps the memory it
 # took for that. For the large packages the first import writes it: most of their modules are never imported.
 LOCKED := -c requirements.lock
@@ -27,10 +28,12 @@ $(STAMP): pyproject.toml requirements.lock
 	@umask 022; test -x $(BIN)/pip || $(PYTHON) -m venv --clear $(VENV) || { \
 	  echo "python3 -m venv does not work here (Debian: apt-get install python3-venv)"; exit 2; }
 	@echo "Installing into $(VENV); the first time this downloads about 300 MB with a CPU build of torch"
-	@umask 022; $(BIN)/pip install -qq $(LOCKED) --no-deps --no-compile uv torch
+	@umask 022; $(BIN)/pip install -qq $(LOCKED) --no-deps --no-compile uv
+	@umask 022; { sed /^torch==/d requirements.lock | $(BIN)/uv pip install --python $(BIN)/python --no-deps -r - && \
+	  $(BIN)/python -m compileall -q -j 2 -x '$(LARGE)' $(VENV)/lib app kernel_eval worker local_stack; } >/dev/null 2>&1 & \
+	  $(BIN)/pip install -qq $(LOCKED) --no-deps --no-compile torch; code=$$?; wait; exit $$code
 	@umask 022; $(BIN)/uv pip install --quiet --python $(BIN)/python $(LOCKED) -e '.[dev]' || \
 	  $(BIN)/pip install -qq $(LOCKED) -e '.[dev]'
-	@umask 022; $(BIN)/python -m compileall -q -j 2 -x '$(LARGE)' $(VENV)/lib app kernel_eval worker local_stack || true
 	@touch $@
 
 up: $(STAMP) ## start everything, judge the example, print the board's address; Ctrl-C stops it

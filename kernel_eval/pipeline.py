@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 from kernel_eval.build.compile import build_candidate
@@ -57,7 +61,8 @@ def evaluate(
         raise UsageError(f"{suite.name}: no case to judge")
     opening = begin(suite, settings, peaks, anchors)
     on_event(BuildStarted())
-    build = build_candidate(candidate, settings, settings.work_dir / "build")
+    with _loading_torch():
+        build = build_candidate(candidate, settings, settings.work_dir / "build")
     on_event(BuildFinished(build))
     flags = list(guarded("source", "", lambda: scan_source(candidate.source_dir)))
     if build.package_dir is None:
@@ -65,6 +70,18 @@ def evaluate(
     flags += _build_flags(build, build.package_dir)
     operators, residue, control = _judge(opening, build, build.package_dir, on_event, should_stop)
     return finish(opening, build, operators, [*flags, *residue], control)
+
+
+@contextmanager
+def _loading_torch() -> Iterator[None]:
+    """Load what judging needs, torch above all, beside a build, which mostly waits for its compiler.
+
+    Nothing is done where torch is there already, or stands in line to be loaded at its first use.
+    """
+    with ThreadPoolExecutor(1, "loading") as beside:
+        if "torch" not in sys.modules:
+            beside.submit(import_module, "kernel_eval.evaluation.session")
+        yield
 
 
 def _judge(
@@ -76,7 +93,7 @@ def _judge(
 ) -> tuple[list[OperatorResult], Sequence[Flag], Measurement | None]:
     mark = mark_package(package_dir)
     with candidate_box(package_dir, opening.suite, opening.settings) as box:
-        # The box has begun to load torch; these load it into this process, if nothing has before.
+        # These load torch into this process, if nothing has before; the box has begun to load it too.
         from kernel_eval.evaluation.operators import judge_operators
         from kernel_eval.evaluation.session import open_session
 

@@ -29,6 +29,7 @@ MOST_RUNS = 256
 """Stretches of rows up to which filling each by itself costs less than filling everything."""
 WITHIN = 1 - 2.0**-21
 """Share of a range that is drawn from: rounding then leads nowhere beyond its ends, and needs no pass of its own."""
+SIGN_BIT = 31
 NARROW_SPAN = 1 << 20
 """Integers of at most so many values are drawn by way of a float32, in one step where they lie as near to 0; wider
 ones from whole words."""
@@ -115,7 +116,7 @@ def _runs(rows: Sequence[int]) -> list[slice]:
 def _fill_rows(
     column: torch.Tensor, unit: torch.Tensor, overlay: torch.Tensor | None, values: ValueRange, scratch: torch.Tensor
 ) -> None:
-    """Fill a stretch of rows block by block; `overlay` above zero marks NaN."""
+    """Fill a stretch of rows block by block; `overlay` below zero marks NaN."""
     floating = column.dtype.is_floating_point
     low, high = (float_bounds if floating else integer_bounds)(column.dtype, values)
     for rows, elements in _blocks(*column.shape):
@@ -125,7 +126,7 @@ def _fill_rows(
             continue
         _floats(part, drawn, low, high, scratch)
         if overlay is not None:
-            mark_nan(part, overlay[rows, elements] > 0)
+            mark_nan(part, overlay[rows, elements].view(torch.int32).bitwise_right_shift(SIGN_BIT))
 
 
 def _blocks(rows: int, elements: int) -> Iterator[tuple[slice, slice]]:

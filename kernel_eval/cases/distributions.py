@@ -16,6 +16,8 @@ BLOCK = 1 << 15
 INFINITE_SHARE = 0.05
 EIGHT_BIT_NAN = 0x7F
 """The bits of a NaN in both eight-bit float dtypes."""
+WORDS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+"""Signed integers by bytes."""
 _WORD_STEP = 2.0**-31
 
 
@@ -67,12 +69,15 @@ def shift_floats(flat: torch.Tensor, by: float) -> None:
         block.copy_(block.to(torch.float32).add_(by))
 
 
-def mark_nan(target: torch.Tensor, mask: torch.Tensor) -> None:
-    """Set NaN where `mask` says so; torch cannot fill eight-bit floats."""
-    if target.element_size() == 1:
-        target.view(torch.int8).masked_fill_(mask, EIGHT_BIT_NAN)
-    else:
-        target.masked_fill_(mask, math.nan)
+def mark_nan(target: torch.Tensor, marks: torch.Tensor) -> None:
+    """Set NaN where `marks` are −1; where they are 0, values stay. `marks` are signed integers of any width.
+
+    Done by bits, several times faster than torch's fill under a mask; a quiet NaN without a sign, as that writes.
+    """
+    words = WORDS[target.element_size()]
+    bits = target.view(words)
+    nan = EIGHT_BIT_NAN if words == torch.int8 else torch.tensor(math.nan, dtype=target.dtype).view(words)
+    bits.bitwise_xor_(torch.bitwise_xor(bits, nan).bitwise_and_(marks.to(words)))
 
 
 def infinity(dtype: torch.dtype) -> float:
@@ -130,8 +135,8 @@ def _overlay_nan(flat: torch.Tensor, generator: np.random.Generator) -> None:
     for start in range(0, flat.numel(), BLOCK):
         block = flat[start : start + BLOCK]
         words = words64(generator, (block.numel() + 63) // 64).astype("<u8", copy=False)
-        mask = np.unpackbits(words.view(np.uint8), bitorder="little")[: block.numel()]
-        mark_nan(block, torch.from_numpy(mask.view(np.bool_)))
+        ones = np.unpackbits(words.view(np.uint8), bitorder="little")[: block.numel()]
+        mark_nan(block, torch.from_numpy(ones.view(np.int8)).neg_())
 
 
 def _ends(step: np.float32, centre: np.float32) -> tuple[float, float]:

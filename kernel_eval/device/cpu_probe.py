@@ -25,7 +25,8 @@ from kernel_eval.hap import CacheLevel, CpuPeaks, best_of
 
 SOURCE = Path(__file__).with_name("cpu_probe.cpp")
 COMPILE = ("-O3", "-march=native", "-std=c++17", "-pthread")
-PROBE_SECONDS = 5.0
+PROBE_SECONDS = 2.5
+"""Fifty tries of each kernel, about."""
 STEADY_SHARE = 0.95
 """The probe is stable where the control's median and the third-best try reach this share of the best."""
 
@@ -33,7 +34,7 @@ Tries = Mapping[str, Sequence[float]]
 
 
 def probe(threads: int, seconds: float = PROBE_SECONDS, most_runs: int = 1) -> CpuPeaks:
-    """Measure the peaks with `threads` cores in about `seconds` plus five.
+    """Measure the peaks with `threads` cores in about `seconds` plus four.
 
     Where the machine wavered while it was measured, it is measured again, `most_runs` times in all, and the best of
     each rate is kept; `stable` is False in the result where it never stood still. Raises `UsageError` for more
