@@ -128,6 +128,14 @@ def test_masks_of_every_dtype_are_factors(dtype: torch.dtype, mask_dtype: torch.
     assert relative_errors(found, x.double() * mask.double() * -0.37).max() <= TOLERANCE[dtype]
 
 
+@pytest.mark.parametrize("dtype", [*SIXTEEN_BITS, torch.float32])
+def test_a_sum_that_cancels_in_double_precision_is_zero(dtype: torch.dtype, cpu_cpp: Call) -> None:
+    """0.7 · (10 / 7) is 1 after rounding, but not exactly: a fused product would leave its rounding error."""
+    one, ten, seven = (torch.full((1001,), value, dtype=dtype) for value in (1, 10, 7))
+    (found,) = cpu_cpp("foreach_addcdiv_scalar", [one], [ten], [seven], -0.7)
+    assert not found.count_nonzero()
+
+
 @pytest.mark.parametrize("order", [1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 7.3, 0.5, 0.0, -1.0, -2.5, math.inf, -math.inf])
 @pytest.mark.parametrize("dtype", [*SIXTEEN_BITS, torch.float32])
 def test_norms_of_every_order_are_right(order: float, dtype: torch.dtype, cpu_cpp: Call) -> None:

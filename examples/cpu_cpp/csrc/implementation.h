@@ -134,7 +134,7 @@ void run_masked_scale(DType dtype, DType mask_dtype, const void* x, const void* 
 }
 
 INLINE F4 addcdiv_wide(F4 a, F4 b, F4 c, double scalar) {
-  return __builtin_convertvector(widen(a) + scalar * (widen(b) / widen(c)), F4);
+  return __builtin_convertvector(widen(a) + rounded(scalar * (widen(b) / widen(c))), F4);
 }
 
 // a + scalar * b / c as double precision has it: the sum may cancel, the quotient overflow and the

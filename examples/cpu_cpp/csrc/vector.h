@@ -51,6 +51,11 @@ INLINE I8 widen_bits(H8 half) { return __builtin_convertvector(half, I8); }
 INLINE F4 low_half(F8 x) { return __builtin_shufflevector(x, x, 0, 1, 2, 3); }
 INLINE F4 high_half(F8 x) { return __builtin_shufflevector(x, x, 4, 5, 6, 7); }
 INLINE D4 widen(F4 x) { return __builtin_convertvector(x, D4); }
+// Keeps a product from being fused with the sum it goes into: where that sum cancels to zero, it shall be zero.
+INLINE D4 rounded(D4 x) {
+  asm("" : "+m"(x));
+  return x;
+}
 INLINE F8 narrow(D4 low, D4 high) {
   const F4 a = __builtin_convertvector(low, F4), b = __builtin_convertvector(high, F4);
   return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7);
