@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -61,7 +60,7 @@ def evaluate(
         raise UsageError(f"{suite.name}: no case to judge")
     opening = begin(suite, settings, peaks, anchors)
     on_event(BuildStarted())
-    with _loading_torch():
+    with loading_torch():
         build = build_candidate(candidate, settings, settings.work_dir / "build")
     on_event(BuildFinished(build))
     flags = list(guarded("source", "", lambda: scan_source(candidate.source_dir)))
@@ -73,14 +72,14 @@ def evaluate(
 
 
 @contextmanager
-def _loading_torch() -> Iterator[None]:
+def loading_torch() -> Iterator[None]:
     """Load what judging needs, torch above all, beside a build, which mostly waits for its compiler.
 
-    Nothing is done where torch is there already, or stands in line to be loaded at its first use.
+    It is loaded already unless the caller has put it off (`later.load_later`). What goes wrong comes up again where
+    it is needed.
     """
     with ThreadPoolExecutor(1, "loading") as beside:
-        if "torch" not in sys.modules:
-            beside.submit(import_module, "kernel_eval.evaluation.session")
+        beside.submit(import_module, "kernel_eval.evaluation.session")
         yield
 
 
@@ -93,7 +92,6 @@ def _judge(
 ) -> tuple[list[OperatorResult], Sequence[Flag], Measurement | None]:
     mark = mark_package(package_dir)
     with candidate_box(package_dir, opening.suite, opening.settings) as box:
-        # These load torch into this process, if nothing has before; the box has begun to load it too.
         from kernel_eval.evaluation.operators import judge_operators
         from kernel_eval.evaluation.session import open_session
 

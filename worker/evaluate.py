@@ -22,6 +22,7 @@ from app.storage import FileStore
 from kernel_eval.build.archive import unpack
 from kernel_eval.errors import EvaluationStopped, InternalError, SandboxIncomplete
 from kernel_eval.hap import CpuPeaks
+from kernel_eval.later import load_later
 from kernel_eval.model import AnchorSet, Candidate, Report, Split, Suite
 from kernel_eval.settings import Settings
 from worker import anchors, devices
@@ -80,8 +81,9 @@ class Evaluator:
         return devices.host_peaks(self._settings)
 
     def prepare(self) -> None:
-        """Loads what every evaluation needs, so that the first one does not wait for it."""
-        import kernel_eval.pipeline  # noqa: F401 - loads torch, in this process alone
+        """Loads what every evaluation needs, so that the first one does not wait for it; torch comes with the build."""
+        load_later("torch")
+        import kernel_eval.pipeline  # noqa: F401 - for this process alone
 
         _ = self.suite, self.peaks
 

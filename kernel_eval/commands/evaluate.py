@@ -9,7 +9,6 @@ from typing import Any
 
 import click
 
-from kernel_eval.commands.later import load_later
 from kernel_eval.commands.options import (
     FILE,
     FOLDER,
@@ -21,6 +20,7 @@ from kernel_eval.commands.options import (
 )
 from kernel_eval.commands.peaks import peaks_for
 from kernel_eval.errors import UsageError
+from kernel_eval.later import load_later
 from kernel_eval.model import AnchorSet, Candidate, Report, Suite
 from kernel_eval.settings import Settings
 

@@ -11,7 +11,7 @@ import pytest
 from source_tree import ROOT, Module, imported_from, modules
 
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "model", "settings"),
+    ("errors", "later", "model", "settings"),
     ("suite", "cases", "check", "hap", "score", "timing.statistics", "sandbox.policy"),
     ("device", "sandbox"),
     ("golden", "build", "runner"),

@@ -30,7 +30,7 @@ def load_later(name: str) -> None:
 
     Loading torch takes seconds, and a box's first process loads it as well: so the judge opens the box first, and
     both load at the same time, on a core each. Nothing is done where the module is loaded already or does not exist.
-    To be called before there are threads; the first use must come from the same one.
+    To be called before there are threads, two of which must not come to its first use at the same time.
     """
     spec = None if name in sys.modules else importlib.util.find_spec(name)
     if spec is None or spec.loader is None:

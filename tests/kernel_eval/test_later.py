@@ -10,7 +10,7 @@ import pytest
 
 PROGRAM = """
 import sys
-from kernel_eval.commands.later import load_later
+from kernel_eval.later import load_later
 load_later("sample")
 import sample, sample as again
 assert "loaded" not in sys.argv, "an import alone has loaded it"
@@ -41,9 +41,20 @@ def test_it_loads_once_when_something_of_it_is_asked_for(use: str, tmp_path: Pat
 def test_everything_up_to_the_box_does_without_torch() -> None:
     """Otherwise the box would be opened only after this process has loaded it."""
     program = (
-        "import sys; from kernel_eval.commands.later import load_later; load_later('torch'); "
+        "import sys; from kernel_eval.later import load_later; load_later('torch'); "
         "import kernel_eval.pipeline; "
         "print(type(sys.modules['torch']).__name__, 'numpy' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["_Later", "False"]
+
+
+def test_torch_put_off_is_loaded_when_the_build_ends() -> None:
+    program = (
+        "import sys; from kernel_eval.later import load_later; load_later('torch'); "
+        "from kernel_eval.pipeline import loading_torch\n"
+        "with loading_torch(): pass\n"
+        "print(type(sys.modules['torch']).__name__, sys.modules['torch'].ones(1).item())"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["module", "1.0"]
