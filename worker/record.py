@@ -67,7 +67,8 @@ def run_report(report: Report) -> dict[str, Any]:
     levels = {level: round(sum(score for of, score in scores if of == level), 1) for level in sorted(dict(scores))}
     build_log = _clean(report.build_log)[-LOG_CAP_CHARACTERS:]
     totals = {"level_scores": levels, "total_score": round(sum(levels.values()), 1)}
-    return {**kept, **totals, "build_log": build_log, "message": _clean(report.message)}
+    host = {"control_spread": report.control_spread, "inconclusive": report.inconclusive}
+    return {**kept, **totals, **host, "build_log": build_log, "message": _clean(report.message)}
 
 
 def _operator_row(result: OperatorResult, run_id: int, source: str) -> OperatorRow:

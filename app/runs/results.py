@@ -112,6 +112,8 @@ def _view(
         limit_preset=report.limit_preset,
         hardware=run.hardware,
         trusted=report.trusted,
+        control_spread=report.control_spread,
+        inconclusive=report.inconclusive,
         build_seconds=round(report.build_seconds, 1),
         environment=report.environment,
         citation=citation(Cited(own_id, entry.name, entry.user, board.title, total, judged_at, url)),

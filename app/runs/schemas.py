@@ -29,6 +29,8 @@ class RunReport(BaseModel):
     total_score: float | None
     level_scores: dict[str, float]
     environment: dict[str, str]
+    control_spread: float | None = None
+    inconclusive: bool = False
 
 
 class FlagView(BaseModel):
@@ -112,7 +114,11 @@ class Citation(BaseModel):
 
 
 class ResultView(BaseModel):
-    """A dated, immutable result: what one run of a submission found."""
+    """A dated, immutable result: what one run of a submission found.
+
+    `control_spread`: half of the control kernel's times lay within this share of their median; None where it was not
+    measured. `inconclusive`: the host wavered more than the rules allow, or nobody knows, so scores may have moved.
+    """
 
     id: str
     submission: str
@@ -139,6 +145,8 @@ class ResultView(BaseModel):
     limit_preset: str
     hardware: str
     trusted: bool
+    control_spread: float | None
+    inconclusive: bool
     build_seconds: float
     environment: dict[str, str]
     citation: Citation

@@ -36,7 +36,7 @@ LEASE_S: Final = 30.0
 
 @dataclass(frozen=True)
 class Entrant:
-    """Somebody with a kernel per operator."""
+    """Somebody with a kernel per operator, judged on a steady host or another."""
 
     user: str
     agent: str
@@ -44,6 +44,7 @@ class Entrant:
     harness: str
     dsl: str
     kernels: Mapping[str, Kernel]
+    steady: bool = True
 
 
 def small_suite() -> Suite:
@@ -146,7 +147,7 @@ def publish(session: Session, board: Board, suite: Suite, entrant: Entrant, numb
 
 def record(session: Session, suite: Suite, entrant: Entrant, lease: Lease, now: datetime, seed: int) -> None:
     """The judge's report on the entrant's kernels is recorded and published, as the worker does it."""
-    report = report_on(suite, entrant.kernels, seed=seed)
+    report = report_on(suite, entrant.kernels, seed=seed, steady=entrant.steady)
     sources = {name: hashlib.sha256(f"{entrant.agent}/{name}/{seed}".encode()).hexdigest() for name in entrant.kernels}
     judged = Judged(report, sources)
     session.add_all(rows_of(judged, lease.run_id))
@@ -173,7 +174,9 @@ def usual_entrants(suite: Suite) -> tuple[Entrant, ...]:
             "cpp",
             everywhere(suite, 0.82, exp=Kernel(0.82, unstable=frozenset({6}))),
         ),
-        Entrant("ada", "Tilewright", "maple-70b", "tile-agent", "cpp", everywhere(suite, 0.71, mish=wrong)),
+        Entrant(
+            "ada", "Tilewright", "maple-70b", "tile-agent", "cpp", everywhere(suite, 0.71, mish=wrong), steady=False
+        ),
         Entrant("noor", "AutoVec", "orca-4-mini", "", "cpp", everywhere(suite, 0.45, gelu=broken, foreach_norm=shaky)),
         Entrant(
             "wei",

@@ -91,7 +91,17 @@ def _judged_with(result: ResultView, _: Gettext) -> tuple[Fact, ...]:
         Fact(_("Anchors"), result.anchors_version),
         Fact(_("Build"), duration(result.build_seconds)),
     )
-    return (*known, *(Fact(_environment_name(key, _), value) for key, value in sorted(result.environment.items())))
+    host = () if result.control_spread is None else (Fact(_("Control kernel"), control_words(result.control_spread)),)
+    return (
+        *known,
+        *host,
+        *(Fact(_environment_name(key, _), value) for key, value in sorted(result.environment.items())),
+    )
+
+
+def control_words(spread: float) -> str:
+    """Within how many per cent of their median half of a control kernel's times lay."""
+    return f"± {100 * spread:.1f} %"
 
 
 def _environment_name(key: str, _: Gettext) -> str:

@@ -14,6 +14,7 @@ from app.web.figures import score
 from app.web.svg.case_strip import StripRow, case_strip
 from app.web.svg.markup import Gettext
 from app.web.svg.three_axis import ThreeAxis, three_axis_bar
+from app.web.views.facts import control_words
 from app.web.views.naming import case_elements, case_label
 from app.web.views.operator_map import operator_path
 from app.web.words import VERDICT_ADVICE, VERDICT_WORDS, glyph, spelled
@@ -105,6 +106,17 @@ def mean_speedup(result: ResultView) -> float | None:
     """Geometric mean of the operators' speed-ups; None where none was timed."""
     speedups = [operator.speedup for operator in result.operators if operator.speedup]
     return math.exp(math.fsum(math.log(value) for value in speedups) / len(speedups)) if speedups else None
+
+
+def inconclusive(result: ResultView, _: Gettext) -> str:
+    """Why times may be off by more than their intervals say; empty where the host was steady."""
+    if not result.inconclusive:
+        return ""
+    if result.control_spread is None:
+        return _("Inconclusive: too few cases were timed to tell how steady the host was.")
+    seen = _("Inconclusive: half of a control kernel's times lay within {spread} of their median, which is unsteady.")
+    may = _("Scores may have moved by more than their intervals say; verdicts don't depend on it.")
+    return f"{seen.format(spread=control_words(result.control_spread))} {may}"
 
 
 def _case(case: CaseView, spec: Mapping[str, Any] | None) -> CaseLine:

@@ -8,7 +8,9 @@ import httpx
 import pytest
 
 from app.models import Mode, Visibility
+from app.runs.schemas import ResultView
 from app.web.site import breakable
+from app.web.views.submission import inconclusive
 from tests.app.web.markup import Page
 from tests.factories import portal_data
 
@@ -56,6 +58,29 @@ def test_a_published_one_shows_axes_strip_failures_hidden_summary_and_citation(r
     assert "About 95 % of the 80 hidden cases are correct; operator score" in mish
     assert "@misc{hbdemo2026000002" in page.source
     assert "http://board.example/results/HB-DEMO-2026-000002" in page.source
+
+
+def test_a_result_from_an_unsteady_host_is_called_inconclusive(reader: httpx.Client) -> None:
+    said = "half of a control kernel's times lay within ± 5.0 % of their median"
+    notes = [
+        e for e in get(reader, "/submissions/HB-DEMO-2026-000002").all("p") if "ours" in e.attributes.get("class", "")
+    ]
+    assert [said in note.text for note in notes] == [True]
+    assert "nconclusive" not in get(reader, "/submissions/HB-DEMO-2026-000001").source
+    unsteady, steady = (reader.get(f"/api/v1/results/HB-DEMO-2026-{number:06d}").json() for number in (2, 1))
+    assert (unsteady["inconclusive"], unsteady["control_spread"]) == (True, pytest.approx(0.05))
+    assert (steady["inconclusive"], steady["control_spread"]) == (False, pytest.approx(0.1 / 21))
+
+
+@pytest.mark.parametrize(
+    ("spread", "unsure", "said"),
+    [(0.01, False, ""), (None, False, ""), (0.031, True, "within ± 3.1 %"), (None, True, "too few cases")],
+)
+def test_only_an_inconclusive_result_says_why(spread: float | None, unsure: bool, said: str) -> None:
+    result = ResultView.model_construct(control_spread=spread, inconclusive=unsure)
+    found = inconclusive(result, lambda text: text)
+    assert said in found
+    assert bool(found) == bool(said)
 
 
 def test_a_failed_build_shows_the_reason_the_log_and_what_to_do(reader: httpx.Client) -> None:
