@@ -16,7 +16,7 @@ def points(value: float | None) -> str:
 
 def ratio(value: float | None) -> str:
     """A ratio such as HAP or a speed-up, three significant digits."""
-    return NONE if value is None else f"{value:.3g}" if abs(value) < 1 else f"{value:.2f}"
+    return NONE if value is None else f"{value:#.3g}" if abs(value) < 1 else f"{value:.2f}"
 
 
 def share(value: float) -> str:
