@@ -64,7 +64,7 @@ class Stages:
         fill_inputs(self._operator, case, SEED, 0, self._pool.inputs(0))
         golden = reference(self._operator, case, self._pool.inputs(0))
         filled = time.perf_counter()
-        child = self._box._spawn(call, self._pool, (0,), 0, single=True)
+        child = self._box.begin_play(call, self._pool, 0)
         spawned = time.perf_counter()
         readiness = child.ready()
         ready = time.perf_counter()

@@ -32,7 +32,7 @@ from benchmarks.support.figures import aim, finish, spread, tell
 from benchmarks.support.judged import PROJECT, Finished, kernel_eval, ready_source
 from kernel_eval.device.cpu_probe import probe
 from kernel_eval.hap import save_peaks
-from kernel_eval.model import Case, Split
+from kernel_eval.model import Case, Split, element_count
 from kernel_eval.runner.arena_build import arena_library
 from kernel_eval.settings import Settings
 from kernel_eval.suite import default_bench_data, load_suite
@@ -160,7 +160,7 @@ def main() -> int:
             "peak_mib": aim(max(sample["peak_mib"] for sample in everything), PEAK_MIB),
         },
         cases=len(cases),
-        elements=sum(math.prod(shape) for case in cases for shape in case.shapes),  # type: ignore[arg-type]
+        elements=sum(map(element_count, cases)),
         candidate=chosen.candidate,
         seconds={name: spread([sample["seconds"] for sample in samples], 2) for name, samples in found.items()},
         playing_s={name: spread([sample["playing_s"] for sample in samples], 2) for name, samples in found.items()},

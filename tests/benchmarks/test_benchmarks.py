@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks import exp_shapes, input_generation, start
+from benchmarks import case_overhead, exp_shapes, input_generation, start
 from benchmarks.support.judged import Finished, kernel_eval, ready_source, run
 from kernel_eval.model import RangeKind
 from kernel_eval.suite import default_bench_data, load_suite
@@ -61,6 +61,18 @@ def test_the_published_cases_become_a_suite_of_the_judge(figures: Path, tmp_path
     assert len(exp_shapes.published_cases(figures, 100)) == 3
     with pytest.raises(ValueError, match="no case of exp"):
         exp_shapes.published_cases(figures, 1)
+
+
+@pytest.mark.sandbox
+def test_the_stages_of_a_case_add_up(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["case_overhead", "--rounds", "1"])
+    code = case_overhead.main()
+    found = printed(capsys)
+    stages = found["stages"]
+    assert (code == 0) is found["aims"]["overhead_ms"]["met"]
+    assert stages["total_ms"]["samples"] == found["cases"]
+    assert stages["total_ms"]["least"] >= stages["overhead_ms"]["least"] > 0
+    assert 0 < found["overhead_to_bare_fork"] < 100
 
 
 @pytest.mark.parametrize("absent", ["absent.json", None])
