@@ -55,7 +55,7 @@ def start_ticks(pid: int) -> int | None:
     except (FileNotFoundError, ProcessLookupError):
         return None
     fields = text.rpartition(")")[2].split()
-    return None if fields[0] == "Z" else int(fields[19])
+    return None if fields[0] in "ZX" else int(fields[19])
 
 
 @contextmanager

@@ -14,6 +14,8 @@ import pytest
 from local_stack import process
 from local_stack.process import Program, StackError
 from local_stack.reach import Identity, covers_for, first_closed
+from tests.factories.hosts import within
+from tests.factories.processes import gone
 
 STRANGER = Identity(uid=61234, gid=61234)
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
@@ -77,7 +79,7 @@ def test_a_program_that_ignores_signals_is_killed_with_its_children(tmp_path: Pa
         time.sleep(0.02)
     child = int((tmp_path / "shell.log").read_text())
     process.stop(running, [(signal.SIGTERM, 0.3)])
-    assert gone(child)
+    assert within(5, lambda: gone(child))
 
 
 def test_a_child_does_not_outlive_a_killed_supervisor(tmp_path: Path) -> None:
@@ -97,17 +99,4 @@ def test_a_child_does_not_outlive_a_killed_supervisor(tmp_path: Path) -> None:
     supervisor.kill()
     supervisor.wait()
     supervisor.stdout.close()
-    assert gone(child)
-
-
-def gone(pid: int) -> bool:
-    deadline = time.monotonic() + 5
-    while time.monotonic() < deadline:
-        try:
-            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-        except (FileNotFoundError, ProcessLookupError):
-            return True
-        if state == "Z":
-            return True
-        time.sleep(0.02)
-    return False
+    assert within(5, lambda: gone(child))

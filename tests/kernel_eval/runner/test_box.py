@@ -24,6 +24,7 @@ from kernel_eval.runner.pool import Pool
 from kernel_eval.sandbox.cgroup import sweep_orphans
 from kernel_eval.sandbox.outside import Expected, faults
 from kernel_eval.settings import Settings
+from tests.factories.processes import gone
 
 from .calls import call_of, fill
 from .conftest import PACKAGES
@@ -48,13 +49,6 @@ with RunBox(Path({package!r}), Settings(Path({cache!r}), Path({cache!r})), memor
     print(child._process.pid, box._job.name, flush=True)
     time.sleep(300)
 """
-
-
-def gone(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except OSError:
-        return True
 
 
 def test_a_package_that_cannot_be_imported_says_why(box_of: Callable[..., RunBox], pool: Pool) -> None:

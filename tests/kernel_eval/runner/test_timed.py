@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 import torch
@@ -16,24 +15,12 @@ from kernel_eval.runner.box import RunBox
 from kernel_eval.runner.play import PlayStatus
 from kernel_eval.runner.pool import Pool
 from kernel_eval.runner.process import is_leaving
+from tests.factories.processes import gone, thread_states
 
 from .calls import call_of, fill, floats
 
 pytestmark = pytest.mark.sandbox
 LIMIT_S = 30.0
-
-
-def thread_states(pid: int) -> set[str]:
-    threads = Path(f"/proc/{pid}/task").iterdir()
-    return {(thread / "stat").read_text().rpartition(")")[2].split()[0] for thread in threads}
-
-
-def gone(pid: int) -> bool:
-    """Dead, though its zygote may not have reaped it yet."""
-    try:
-        return thread_states(pid) <= {"Z", "X"}
-    except OSError:
-        return True
 
 
 def test_a_prepared_child_stands_still_until_its_clock_runs(behaviours: RunBox, pool: Pool) -> None:
