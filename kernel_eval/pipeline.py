@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 from kernel_eval.build.compile import build_candidate
 from kernel_eval.errors import UsageError
@@ -60,38 +61,39 @@ def evaluate(
         raise UsageError(f"{suite.name}: no case to judge")
     opening = begin(suite, settings, peaks, anchors)
     on_event(BuildStarted())
-    with loading_torch():
+    with loading_torch() as loaded:
         build = build_candidate(candidate, settings, settings.work_dir / "build")
-    on_event(BuildFinished(build))
-    flags = list(guarded("source", "", lambda: scan_source(candidate.source_dir)))
-    if build.package_dir is None:
-        return finish(opening, build, _all_unbuilt(opening, build), flags)
-    flags += _build_flags(build, build.package_dir)
-    operators, residue, control = _judge(opening, build, build.package_dir, on_event, should_stop)
+        on_event(BuildFinished(build))
+        flags = list(guarded("source", "", lambda: scan_source(candidate.source_dir)))
+        if build.package_dir is None:
+            return finish(opening, build, _all_unbuilt(opening, build), flags)
+        flags += _build_flags(build, build.package_dir)
+        operators, residue, control = _judge(opening, build, build.package_dir, loaded, on_event, should_stop)
     return finish(opening, build, operators, [*flags, *residue], control)
 
 
 @contextmanager
-def loading_torch() -> Iterator[None]:
+def loading_torch() -> Iterator[Future[ModuleType]]:
     """Load what judging needs, torch above all, beside a build, which mostly waits for its compiler.
 
-    It is loaded already unless the caller has put it off (`later.load_later`). What goes wrong comes up again where
-    it is needed.
+    It is loaded already unless the caller has put it off (`later.load_later`). Nothing here may touch torch before
+    the result is there.
     """
     with ThreadPoolExecutor(1, "loading") as beside:
-        beside.submit(import_module, "kernel_eval.evaluation.session")
-        yield
+        yield beside.submit(import_module, "kernel_eval.evaluation.session")
 
 
 def _judge(
     opening: Opening,
     build: Build,
     package_dir: Path,
+    loaded: Future[ModuleType],
     on_event: Callable[[Event], None],
     should_stop: Callable[[], bool],
 ) -> tuple[list[OperatorResult], Sequence[Flag], Measurement | None]:
     mark = mark_package(package_dir)
     with candidate_box(package_dir, opening.suite, opening.settings) as box:
+        loaded.result()  # not before: the box loads torch at the same time, on another core
         from kernel_eval.evaluation.operators import judge_operators
         from kernel_eval.evaluation.session import open_session
 
