@@ -1,8 +1,6 @@
 """`python -m kernel_eval` is `kernel-eval`."""
 
-import sys
-
-from kernel_eval.cli import main
+from kernel_eval.cli import run
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run()
