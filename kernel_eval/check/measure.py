@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -19,10 +20,10 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class SmallRegion:
-    """Figures of the positions whose golden is below τ_sv.
+class Region:
+    """Figures of the small or of the cancellation region.
 
-    An error of ε_sv at most is never failing. The sums run over positions whose
+    A difference of ε_sv, or of the operator's own absolute error, is never failing. The sums run over positions whose
     golden is not zero; `largest_found` is the largest magnitude found.
     """
 
@@ -38,7 +39,7 @@ class SmallRegion:
 class Measured:
     """Figures of one tensor, or of a piece of it.
 
-    Counts are of elements; `failing_*` have a relative error of at least 10 τ.
+    Counts are of elements; `failing` and `failing_*` as `failing_of` says.
     `*_at` are flat indices.
     """
 
@@ -46,6 +47,7 @@ class Measured:
     error_sum: float = 0.0
     largest: float = 0.0
     largest_at: int | None = None
+    failing: int = 0
     nan_mismatch_at: int | None = None
     opposite_infinity_at: int | None = None
     normal: int = 0
@@ -53,9 +55,8 @@ class Measured:
     failing_normal: int = 0
     failing_normal_difference: float = 0.0
     failing_normal_at: int | None = None
-    cancelled: int = 0
-    failing_cancelled: int = 0
-    small: SmallRegion = SmallRegion()
+    cancelled: Region = Region()
+    small: Region = Region()
 
     @property
     def mean(self) -> float:
@@ -66,6 +67,20 @@ class Measured:
     def normal_mean(self) -> float:
         """Mean relative error over the normal region; 0 where it is empty."""
         return self.normal_error_sum / self.normal if self.normal else 0.0
+
+
+def failing_of(error: Array, found: Array, golden: Array, tolerance: Tolerance) -> NDArray[np.bool_]:
+    """Which elements are failing: a relative error of 10 τ or more, or a sign that is lost where that allows it."""
+    failing = error >= tolerance.peak
+    if tolerance.guards_sign:
+        failing |= sign_lost(found, golden)
+    return failing
+
+
+def sign_lost(found: NDArray[Any], golden: NDArray[Any]) -> NDArray[np.bool_]:
+    """Where the golden is not zero and the output is zero or of the other sign."""
+    lost: NDArray[np.bool_] = (golden != 0) & ~(found * golden > 0)
+    return lost
 
 
 def measure(found: torch.Tensor, golden: torch.Tensor, tolerance: Tolerance) -> Measured:
@@ -123,24 +138,25 @@ def _measure_finite(
     """Figures of elements that all count. Errors outside the normal region are set to 0 on the way."""
     at = int(error.argmax())
     total, largest = float(error.sum()), float(error[at])
-    near = _near(found, golden, difference, error, tolerance)
-    outside = near.small | near.cancelled
-    error[near.places[outside]] = 0.0
-    failing = np.flatnonzero(error >= tolerance.peak) if largest >= tolerance.peak else near.places[:0]
-    failing_near = (near.error >= tolerance.peak) & near.cancelled & (near.difference > tolerance.cancelled_error)
+    failing = failing_of(error, found, golden, tolerance)
+    near = _near(found, golden, difference, failing, tolerance)
+    failed = _count(failing)
+    outside = near.places[near.small | near.cancelled]
+    error[outside], failing[outside] = 0.0, False
+    normal = np.flatnonzero(failing) if failed else outside[:0]
     return Measured(
         counted=error.size,
         error_sum=total,
         largest=largest,
         largest_at=start + at,
-        normal=error.size - _count(outside),
-        normal_error_sum=float(error.sum()) if outside.any() else total,
-        failing_normal=failing.size,
-        failing_normal_difference=float(difference[failing].max()) if failing.size else 0.0,
-        failing_normal_at=start + int(failing[0]) if failing.size else None,
-        cancelled=_count(near.cancelled),
-        failing_cancelled=_count(failing_near),
-        small=_small_region(near, tolerance),
+        failing=failed,
+        normal=error.size - outside.size,
+        normal_error_sum=float(error.sum()) if outside.size else total,
+        failing_normal=normal.size,
+        failing_normal_difference=float(difference[normal].max()) if normal.size else 0.0,
+        failing_normal_at=start + int(normal[0]) if normal.size else None,
+        cancelled=_region(near, near.cancelled, tolerance.cancelled_error),
+        small=_region(near, near.small, tolerance.small_error),
     )
 
 
@@ -152,32 +168,30 @@ class _Near:
     found: Array
     magnitude: Array
     difference: Array
-    error: Array
+    failing: NDArray[np.bool_]
     small: NDArray[np.bool_]
     cancelled: NDArray[np.bool_]
 
 
-def _near(found: Array, golden: Array, difference: Array, error: Array, tolerance: Tolerance) -> _Near:
+def _near(found: Array, golden: Array, difference: Array, failing: NDArray[np.bool_], tolerance: Tolerance) -> _Near:
     bound = max(tolerance.cancelled, tolerance.small)
     places = np.flatnonzero((golden < bound) & (golden > -bound))
     magnitude, size = np.abs(golden[places]), np.abs(found[places])
     small = magnitude < tolerance.small
     cancelled = (size < tolerance.cancelled) & (magnitude < tolerance.cancelled) & ~small
-    return _Near(places, size, magnitude, difference[places], error[places], small, cancelled)
+    return _Near(places, size, magnitude, difference[places], failing[places], small, cancelled)
 
 
-def _small_region(near: _Near, tolerance: Tolerance) -> SmallRegion:
-    """Figures of the elements whose golden is below τ_sv."""
-    small = near.small
-    if not small.any():
-        return SmallRegion()
-    magnitude, difference = near.magnitude[small], near.difference[small]
-    failing = (near.error[small] >= tolerance.peak) & (difference > tolerance.small_error)
+def _region(near: _Near, inside: NDArray[np.bool_], free: float) -> Region:
+    """Figures of the elements `inside`, of which a difference of `free` at most is never failing."""
+    if not inside.any():
+        return Region()
+    magnitude, difference = near.magnitude[inside], near.difference[inside]
     non_zero = magnitude > 0
-    return SmallRegion(
+    return Region(
         count=magnitude.size,
-        failing=_count(failing),
-        largest_found=float(near.found[small].max()),
+        failing=_count(near.failing[inside] & (difference > free)),
+        largest_found=float(near.found[inside].max()),
         non_zero=_count(non_zero),
         difference_sum=float(difference[non_zero].sum()),
         golden_sum=float(magnitude.sum()),
@@ -194,6 +208,7 @@ def _joined(pieces: Sequence[Measured]) -> Measured:
         error_sum=math.fsum(piece.error_sum for piece in pieces),
         largest=peak.largest,
         largest_at=peak.largest_at,
+        failing=sum(piece.failing for piece in pieces),
         nan_mismatch_at=_earliest(piece.nan_mismatch_at for piece in pieces),
         opposite_infinity_at=_earliest(piece.opposite_infinity_at for piece in pieces),
         normal=sum(piece.normal for piece in pieces),
@@ -201,14 +216,13 @@ def _joined(pieces: Sequence[Measured]) -> Measured:
         failing_normal=sum(piece.failing_normal for piece in pieces),
         failing_normal_difference=max(piece.failing_normal_difference for piece in pieces),
         failing_normal_at=_earliest(piece.failing_normal_at for piece in pieces),
-        cancelled=sum(piece.cancelled for piece in pieces),
-        failing_cancelled=sum(piece.failing_cancelled for piece in pieces),
-        small=_joined_small([piece.small for piece in pieces]),
+        cancelled=_joined_region([piece.cancelled for piece in pieces]),
+        small=_joined_region([piece.small for piece in pieces]),
     )
 
 
-def _joined_small(pieces: Sequence[SmallRegion]) -> SmallRegion:
-    return SmallRegion(
+def _joined_region(pieces: Sequence[Region]) -> Region:
+    return Region(
         count=sum(piece.count for piece in pieces),
         failing=sum(piece.failing for piece in pieces),
         largest_found=max(piece.largest_found for piece in pieces),

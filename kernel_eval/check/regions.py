@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from kernel_eval.check.chunks import Floats, Scratch, over_chunks
-from kernel_eval.check.measure import PIECE, Array, Measured
+from kernel_eval.check.measure import PIECE, Array, Measured, Region, failing_of
 from kernel_eval.check.outcome import TensorOutcome
 from kernel_eval.check.tolerances import DENOMINATOR_FLOOR, Tolerance
 
@@ -24,6 +24,7 @@ class Peer:
     failing_small: int = 0
     failing_cancelled: int = 0
     small_difference_sum: float = 0.0
+    cancelled_difference_sum: float = 0.0
     largest_difference: float = 0.0
 
 
@@ -51,7 +52,7 @@ def _refusal_without_peer(measured: Measured, tolerance: Tolerance, relief: bool
     if measured.failing_normal and not relief:
         return "regions.normal", (
             f"{measured.failing_normal} of {measured.normal} ordinary elements have a relative error of "
-            f"{tolerance.peak:.3g} or more, the largest {measured.largest:.3g}"
+            f"{tolerance.peak:.3g} or more{_or_lost(tolerance)}, the largest {measured.largest:.3g}"
         )
     if not measured.normal_mean < tolerance.mean:
         return "regions.normal_mean", (
@@ -65,29 +66,34 @@ def _refusal_without_peer(measured: Measured, tolerance: Tolerance, relief: bool
     return None
 
 
+def _or_lost(tolerance: Tolerance) -> str:
+    return ", are zero or of the other sign" if tolerance.guards_sign else ""
+
+
 def _needs_peer(measured: Measured, tolerance: Tolerance) -> bool:
     return (
         measured.small.failing > LARGEST_RATIO
-        or measured.failing_cancelled > LARGEST_RATIO
+        or measured.cancelled.failing > LARGEST_RATIO
         or measured.failing_normal > 0
-        or measured.small.difference_sum > _small_sum_bound(measured, tolerance, Peer())
+        or any(region.difference_sum > bound for _, region, bound in _summed(measured, tolerance, Peer()))
     )
 
 
 def _refusal_by_peer(measured: Measured, tolerance: Tolerance, peer: Peer) -> tuple[str, str] | None:
-    for region, failing, allowed in (
-        ("small", measured.small.failing, peer.failing_small),
-        ("cancellation", measured.failing_cancelled, peer.failing_cancelled),
+    for name, region, allowed in (
+        ("small", measured.small, peer.failing_small),
+        ("cancellation", measured.cancelled, peer.failing_cancelled),
     ):
-        if failing / max(allowed, 1) > LARGEST_RATIO:
-            return f"regions.{region}", (
-                f"{failing} errors in the {region} region; a plain run in the same precision makes {allowed}"
+        if region.failing / max(allowed, 1) > LARGEST_RATIO:
+            return f"regions.{name}", (
+                f"{region.failing} errors in the {name} region; a plain run in the same precision makes {allowed}"
             )
-    bound = _small_sum_bound(measured, tolerance, peer)
-    if measured.small.difference_sum > bound:
-        return "regions.small_sum", (
-            f"small elements are off by {measured.small.difference_sum:.3g} in total, allowed are {bound:.3g}"
-        )
+    for name, region, bound in _summed(measured, tolerance, peer):
+        if region.difference_sum > bound:
+            return f"regions.{name}_sum", (
+                f"elements of the {name} region are off by {region.difference_sum:.3g} in total, "
+                f"allowed are {bound:.3g}"
+            )
     relieved = tolerance.relief * peer.largest_difference
     if measured.failing_normal_difference > relieved:
         return "regions.normal", (
@@ -97,10 +103,21 @@ def _refusal_by_peer(measured: Measured, tolerance: Tolerance, peer: Peer) -> tu
     return None
 
 
-def _small_sum_bound(measured: Measured, tolerance: Tolerance, peer: Peer) -> float:
-    return (
-        max(measured.small.golden_sum / 2, 2 * peer.small_difference_sum) + measured.small.non_zero * tolerance.tiniest
-    )
+def _summed(measured: Measured, tolerance: Tolerance, peer: Peer) -> list[tuple[str, Region, float]]:
+    """The regions that nobody may leave out as a whole, each with the most that its differences may add up to.
+
+    The cancellation region is one of them only where no element is normal: otherwise those hold the tensor.
+    """
+    small, cancelled = measured.small, measured.cancelled
+    found = [("small", small, _sum_bound(small, peer.small_difference_sum, tolerance.tiniest))]
+    if not measured.normal:
+        free = max(tolerance.tiniest, tolerance.cancelled_error)
+        found.append(("cancellation", cancelled, _sum_bound(cancelled, peer.cancelled_difference_sum, free)))
+    return found
+
+
+def _sum_bound(region: Region, peer_sum: float, free: float) -> float:
+    return max(region.golden_sum / 2, 2 * peer_sum) + region.non_zero * free
 
 
 def _figures(measured: Measured, peer: Peer) -> dict[str, dict[str, float]]:
@@ -116,8 +133,8 @@ def _figures(measured: Measured, peer: Peer) -> dict[str, dict[str, float]]:
             "same_precision_errors": peer.failing_small,
         },
         "cancellation": {
-            "count": measured.cancelled,
-            "errors": measured.failing_cancelled,
+            "count": measured.cancelled.count,
+            "errors": measured.cancelled.failing,
             "same_precision_errors": peer.failing_cancelled,
         },
     }
@@ -141,6 +158,7 @@ def measure_peer(peer: torch.Tensor, found: torch.Tensor, golden: torch.Tensor, 
         failing_small=sum(piece.failing_small for piece in pieces),
         failing_cancelled=sum(piece.failing_cancelled for piece in pieces),
         small_difference_sum=math.fsum(piece.small_difference_sum for piece in pieces),
+        cancelled_difference_sum=math.fsum(piece.cancelled_difference_sum for piece in pieces),
         largest_difference=max((piece.largest_difference for piece in pieces), default=0.0),
     )
 
@@ -155,12 +173,13 @@ def _peer_piece(peer: Array, found: Array, golden: Array, tolerance: Tolerance) 
     difference = np.abs(peer - golden)
     near = np.flatnonzero(np.abs(golden) < max(tolerance.cancelled, tolerance.small))
     off, magnitude, size = difference[near], np.abs(golden[near]), np.abs(peer[near])
-    failing = off / (magnitude + DENOMINATOR_FLOOR) >= tolerance.peak
-    small = magnitude < tolerance.small
-    cancelled = ~small & (size < tolerance.cancelled) & (magnitude < tolerance.cancelled)
+    failing = failing_of(off / (magnitude + DENOMINATOR_FLOOR), peer[near], golden[near], tolerance)
+    small, cancels = magnitude < tolerance.small, magnitude < tolerance.cancelled
+    cancelled = ~small & cancels & (size < tolerance.cancelled)
     return Peer(
         failing_small=int(np.count_nonzero(failing & small & (off > tolerance.small_error))),
         failing_cancelled=int(np.count_nonzero(failing & cancelled & (off > tolerance.cancelled_error))),
         small_difference_sum=float(off[small & (magnitude > 0)].sum()),
+        cancelled_difference_sum=float(off[~small & cancels].sum()),
         largest_difference=float(difference.max()),
     )

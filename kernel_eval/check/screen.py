@@ -17,7 +17,7 @@ import torch
 from numpy.typing import NDArray
 
 from kernel_eval.check.chunks import Floats, Scratch, over_chunks
-from kernel_eval.check.measure import measure
+from kernel_eval.check.measure import measure, sign_lost
 from kernel_eval.check.outcome import TensorOutcome
 from kernel_eval.check.tolerances import DENOMINATOR_FLOOR, Tolerance
 
@@ -68,6 +68,8 @@ class _Screen:
         with np.errstate(all="ignore"):
             errors = self._errors(start, stop)
             largest, counted = float(errors.max()), errors.size
+            if self._tolerance.guards_sign and sign_lost(*self._pair(start, stop)).any():
+                return _UNDECIDED
             if not math.isfinite(largest):
                 counted -= self._forgive_special(errors, start, stop)
                 largest = float(errors.max())
@@ -77,7 +79,7 @@ class _Screen:
         """Figures in FP64 of a piece with NaN or infinities on one side."""
         found, golden = (tensor[start:stop] for tensor in self._tensors)
         measured = measure(found, golden, self._tolerance)
-        if measured.nan_mismatch_at is not None or measured.opposite_infinity_at is not None:
+        if measured.nan_mismatch_at is not None or measured.opposite_infinity_at is not None or measured.failing:
             return _UNDECIDED
         at = None if measured.largest_at is None else start + measured.largest_at
         return _Piece(measured.error_sum, measured.largest, measured.counted, at)

@@ -36,6 +36,11 @@ class Tolerance:
         """The bound on the largest relative error, 10 τ."""
         return LARGEST_FACTOR * self.mean
 
+    @property
+    def guards_sign(self) -> bool:
+        """Whether a zero or another sign must be looked for: where 10 τ is 1 or more, it does not rule them out."""
+        return self.peak >= 1
+
 
 DEFAULT_TOLERANCES: Mapping[str, Tolerance] = MappingProxyType(
     {

@@ -61,7 +61,7 @@ def accepts(
         elements.append(Element(clamp[0], clamp[1], y_peer))
     if not elements:
         return True
-    if mean([e.error for e in elements]) < tau and max(e.error for e in elements) < 10 * tau:
+    if mean([e.error for e in elements]) < tau and not any(fails(e.found, e.golden, tau) for e in elements):
         return True
     small = [e for e in elements if abs(e.golden) < tau_small]
     rest = [e for e in elements if abs(e.golden) >= tau_small]
@@ -70,42 +70,41 @@ def accepts(
 
     peer_errors = [abs(e.peer - e.golden) for e in elements if math.isfinite(e.peer)]
     excused = k * max(peer_errors, default=0.0) if relief else -1.0
-    if any(e.error >= 10 * tau and not e.difference <= excused for e in normal):
+    if any(fails(e.found, e.golden, tau) and not e.difference <= excused for e in normal):
         return False
     if normal and not mean([e.error for e in normal]) < tau:
         return False
-    wrong = sum(e.error >= 10 * tau and e.difference > epsilon for e in small)
-    if wrong / max(peer_small_errors(elements, tau, tau_small, epsilon), 1) > 2:
+    peers = [e for e in elements if math.isfinite(e.peer)]
+    wrong = sum(fails(e.found, e.golden, tau) and e.difference > epsilon for e in small)
+    allowed = sum(
+        fails(e.peer, e.golden, tau) and abs(e.golden) < tau_small and abs(e.peer - e.golden) > epsilon for e in peers
+    )
+    if wrong / max(allowed, 1) > 2:
         return False
-    wrong = sum(e.error >= 10 * tau for e in cancel)
-    if wrong / max(peer_cancel_errors(elements, tau, tau_small, tau_cancel), 1) > 2:
+    wrong = sum(fails(e.found, e.golden, tau) for e in cancel)
+    allowed = sum(
+        fails(e.peer, e.golden, tau) and tau_small <= abs(e.golden) < tau_cancel and abs(e.peer) < tau_cancel
+        for e in peers
+    )
+    if wrong / max(allowed, 1) > 2:
         return False
     if any(abs(e.found) > 2 * tau_small for e in small):
         return False
-    non_zero = [e for e in small if e.golden != 0]
+    return not left_out(small, tiniest) and (bool(normal) or not left_out(cancel, tiniest))
+
+
+def fails(value: float, golden: float, tau: float) -> bool:
+    """Whether a value is failing at a position."""
+    lost_sign = golden != 0 and (value == 0 or (value < 0) != (golden < 0))
+    return abs(value - golden) / (abs(golden) + 1e-7) >= 10 * tau or (10 * tau >= 1 and lost_sign)
+
+
+def left_out(region: Sequence[Element], tiniest: float) -> bool:
+    """Whether the differences of a region add up to too much."""
+    non_zero = [e for e in region if e.golden != 0]
     peer_sum = math.fsum(abs(e.peer - e.golden) for e in non_zero if math.isfinite(e.peer))
     bound = max(math.fsum(abs(e.golden) for e in non_zero) / 2, 2 * peer_sum) + len(non_zero) * tiniest
-    return math.fsum(e.difference for e in non_zero) <= bound
-
-
-def peer_small_errors(elements: Sequence[Element], tau: float, tau_small: float, epsilon: float) -> int:
-    return sum(
-        abs(e.golden) < tau_small and off(e) / (abs(e.golden) + 1e-7) >= 10 * tau and off(e) > epsilon for e in elements
-    )
-
-
-def peer_cancel_errors(elements: Sequence[Element], tau: float, tau_small: float, tau_cancel: float) -> int:
-    return sum(
-        tau_small <= abs(e.golden) < tau_cancel
-        and abs(e.peer) < tau_cancel
-        and off(e) / (abs(e.golden) + 1e-7) >= 10 * tau
-        for e in elements
-        if math.isfinite(e.peer)
-    )
-
-
-def off(element: Element) -> float:
-    return abs(element.peer - element.golden) if math.isfinite(element.peer) else 0.0
+    return math.fsum(e.difference for e in non_zero) > bound
 
 
 def mean(values: Sequence[float]) -> float:

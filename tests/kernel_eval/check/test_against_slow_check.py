@@ -100,6 +100,26 @@ def test_eight_bit_verdicts_equal_those_of_the_slow_check(
     check_rows(dtype, relief, coarse)
 
 
+@pytest.mark.slow
+@settings(max_examples=4000, deadline=None)
+@given(rows=st.lists(elements(), min_size=1, max_size=60), dtype=st.sampled_from(EIGHT_BIT), relief=st.booleans())
+def test_many_eight_bit_verdicts_equal_those_of_the_slow_check(
+    dtype: torch.dtype, relief: bool, rows: list[tuple[float, float, float]]
+) -> None:
+    check_rows(dtype, relief, [tuple(max(min(number, 500.0), -500.0) for number in row) for row in rows])
+
+
+cancelled = st.tuples(*[st.sampled_from([0.0, 1e-4, 1e-3, 1.1e-3, 2e-3, -2e-3, 3e-3, -3e-3])] * 3)
+
+
+@settings(max_examples=200, deadline=None)
+@given(rows=st.lists(cancelled, min_size=1, max_size=4), dtype=st.sampled_from(DTYPES))
+def test_verdicts_where_everything_cancels_equal_those_of_the_slow_check(
+    dtype: torch.dtype, rows: list[tuple[float, float, float]]
+) -> None:
+    check_rows(dtype, False, rows)
+
+
 @settings(max_examples=100, deadline=None)
 @given(rows=st.lists(elements(), min_size=1, max_size=25), relief=st.booleans())
 def test_verdicts_in_a_carried_format_equal_those_of_the_slow_check(

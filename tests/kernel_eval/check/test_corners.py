@@ -73,7 +73,11 @@ CORNERS = [
      "regions.small", False),
     ("float16 zeros for a small golden", F16, [2e-4] * 50, [0.0] * 50, [2e-4] * 50, "regions.small", False),
     ("a single wrong value", F32, [3.0], [2.0], None, "regions.normal", False),
-    ("two cancelled errors, free however few elements there are", F32, [3e-3], [-3e-3], None, "regions", True),
+    ("two cancelled errors beside a normal element", F32, [3e-3, 3e-3, 1.0], [-3e-3, 0.0, 1.0], None, "regions", True),
+    ("a single cancelled number of the wrong sign", F32, [3e-3], [-3e-3], [3e-3], "regions.cancellation_sum", False),
+    ("zeros where everything cancels", F32, [3e-3, 2e-3], [0.0, 0.0], [3e-3, 2e-3], "regions.cancellation_sum", False),
+    ("zeros where the golden's run cancels to zero too", F32, [3e-3], [0.0], [0.0], "regions", True),
+    ("one of many cancelled numbers left out", F32, [3e-3] * 9, [0.0] + [3e-3] * 8, None, "regions", True),
     ("three cancelled errors against none", F32, [3e-3] * 3, [-3e-3] * 3, [3e-3] * 3, "regions.cancellation", False),
     ("an empty tensor", F32, [], [], None, "first_screen", True),
     ("eight-bit numbers as they are", E4M3, [1.0, -448.0, 0.0], [1.0, -448.0, -0.0], None, "first_screen", True),
@@ -82,6 +86,10 @@ CORNERS = [
     ("eight-bit number for NaN", E4M3, [NAN, 1.0], [448.0, 1.0], None, "special.nan", False),
     ("eight-bit one unit off in one of many", E4M3, ONES, [1.125, *ONES[1:]], None, "first_screen", True),
     ("eight-bit two units off everywhere", E4M3, ONES, [1.25] * 1000, None, "regions.normal_mean", False),
+    ("eight-bit zero in one of many", E4M3, ONES, [0.0, *ONES[1:]], None, "regions.normal", False),
+    ("eight-bit wrong sign in one of many", E5M2, ONES, [-1.0, *ONES[1:]], None, "regions.normal", False),
+    ("eight-bit smallest number flushed", E4M3, [2**-9, *ONES], [0.0, *ONES], None, "regions", True),
+    ("eight-bit double in one of many", E5M2, ONES, [2.0, *ONES[1:]], None, "first_screen", True),
     ("eight-bit twice and more", E4M3, [8.0, *ONES], [32.0, *ONES], None, "regions.normal", False),
     ("eight-bit infinities of both signs", E5M2, [INF, -INF, 1.0], [INF, -INF, 1.0], None, "first_screen", True),
     ("eight-bit infinity of the wrong sign", E5M2, [INF, 1.0], [-INF, 1.0], None, "special.infinity", False),
@@ -94,7 +102,7 @@ CORNERS = [
 
 def test_there_are_at_least_forty_corners_each_with_a_name_of_its_own() -> None:
     names = [row[0] for row in (*CORNERS, *INTEGERS)]
-    assert (len(CORNERS), len(INTEGERS)) == (58, 15)
+    assert (len(CORNERS), len(INTEGERS)) == (66, 15)
     assert len(set(names)) == len(names) == len(CORNERS) + len(INTEGERS)
 
 

@@ -64,14 +64,8 @@ ATTACKS: dict[str, Attack] = {
 }  # fmt: skip
 
 
-WITHIN_TEN_TAU = {
-    torch.float8_e4m3fn: {"the last element left out", "the last per cent left out"},
-    torch.float8_e5m2: {
-        "one element doubled", "the last element left out", "the last per cent left out",
-        "two neighbours swapped far apart",
-    },
-}  # fmt: skip
-"""Of eight-bit floats 10 τ is above 1, so few elements may be anything of their size: the mean alone holds them."""
+WITHIN_TEN_TAU = {torch.float8_e5m2: {"one element doubled"}}
+"""Of this dtype 10 τ is 2.5, so few elements may be up to three times as large: the mean alone holds them."""
 
 
 def swapped() -> torch.Tensor:
@@ -85,7 +79,7 @@ def swapped() -> torch.Tensor:
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("name", ATTACKS)
-def test_an_attack_is_refused_unless_ten_tau_exceeds_one(tmp_path: Path, name: str, dtype: torch.dtype) -> None:
+def test_an_attack_is_refused_unless_ten_tau_allows_it(tmp_path: Path, name: str, dtype: torch.dtype) -> None:
     golden, tau = signal(dtype), DEFAULTS[str(dtype).removeprefix("torch.")].mean
     if tau >= 0.1 and "bias" in name:
         golden, tau = golden.sign() * 4, 0.25  # one unit of an eight-bit float is wider than τ
