@@ -3,38 +3,23 @@
 from __future__ import annotations
 
 import contextlib
-import json
-import os
 import signal
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
-from kernel_eval.errors import InternalError, SandboxIncomplete
 from kernel_eval.model import CallSpec
-from kernel_eval.runner.arena_build import arena_library
 from kernel_eval.runner.conduct import Assignment, CaseChild, checked_order
-from kernel_eval.runner.line import Forked, ZygoteLink
+from kernel_eval.runner.launch import Launch, Terms
+from kernel_eval.runner.line import Forked
 from kernel_eval.runner.plan import PlanFile, plan_content, table_bytes
 from kernel_eval.runner.play import Play
 from kernel_eval.runner.pool import Pool
 from kernel_eval.runner.process import CaseProcess
-from kernel_eval.runner.protocol import MESSAGE_BYTES, Kind, Malformed, Message, send, unpack
+from kernel_eval.runner.protocol import Kind, Message, send
 from kernel_eval.runner.spares import Spares
-from kernel_eval.runner.unboxed import Unboxed
-from kernel_eval.runner.watch import Watch
-from kernel_eval.sandbox import seccomp
-from kernel_eval.sandbox.box import INSIDE, open_up
-from kernel_eval.sandbox.boxed import Boxed, BoxPlan, make_tmpfs
-from kernel_eval.sandbox.cgroup import Job, Leaf
-from kernel_eval.sandbox.host import run_policy
 from kernel_eval.sandbox.outside import Expected, verify
-from kernel_eval.sandbox.policy import GIB, MIB, Bind, BoxLimits, RunPolicy, run_environment
-from kernel_eval.sandbox.priority import favour
-from kernel_eval.sandbox.rootless import rootless
-from kernel_eval.sandbox.seccomp_rootless import rootless_case_filter
-from kernel_eval.sandbox.workspace import Workspace
+from kernel_eval.sandbox.policy import GIB
 from kernel_eval.settings import Settings
 
 __all__ = ["CaseChild", "RunBox"]
@@ -42,31 +27,12 @@ __all__ = ["CaseChild", "RunBox"]
 PREPARE_S = 30.0
 """What importing a package, mapping and the warm-up may take."""
 SETTLE_S = 5.0
-PROCESSES = 256
-"""Threads of one case at most."""
 BUNCH = 4
 """Processes that are forked ahead for single plays, and taken up together."""
 FEW = 1
 """With no more spare processes than this, the next ones are forked."""
-FILE_BYTES = 512 * MIB
 ADDRESS_SPACE_BYTES = 3 * GIB
 """Address space of a case besides its memory limit and its tensors: libraries, stacks, allocator arenas."""
-CODE = INSIDE / "code"
-INSIDE_MODULES = (
-    "__init__.py", "runner/__init__.py", "runner/start.py", "runner/zygote.py", "runner/zygote_memory.py",
-    "runner/child.py", "runner/child_arena.py", "runner/child_claims.py", "runner/child_interfaces.py",
-    "runner/child_memory.py", "runner/child_modules.py", "runner/protocol.py", "device/__init__.py", "device/cpu.py",
-    "sandbox/__init__.py", "sandbox/confine.py",
-)  # fmt: skip
-"""All of the project's files that a run box sees."""
-
-
-def _code_binds(home: Path) -> tuple[Bind, ...]:
-    return tuple(Bind(home / name, CODE / home.name / name) for name in INSIDE_MODULES)
-
-
-def _case_filter() -> bytes:
-    return rootless_case_filter() if rootless() else seccomp.case_filter()
 
 
 class RunBox:
@@ -94,31 +60,16 @@ class RunBox:
         times. `prepare_limit_s` is what import and warm-up of one child may take. `environment` comes on top of
         the box's own.
         """
-        self._package_dir, self._settings = package_dir, settings
-        self._memory_bytes = memory_bytes
-        self._trusted = trusted
-        self._passive_threads = passive_threads
+        self._terms = Terms(package_dir, settings, memory_bytes, trusted, passive_threads, environment)
+        self._launch = Launch(self._terms)
         self._prepare_limit_s = prepare_limit_s
-        self._environment = dict(environment or {})
         self._stack = contextlib.ExitStack()
-        self._job: Job | None = None
-        self._zygote_leaf: Leaf | None = None
-        self._spaces: tuple[Workspace, ...] = ()
-        self._box: Boxed | Unboxed | None = None
-        self._link: ZygoteLink | None = None
-        self._watch: Watch | None = None
         self._spares = Spares(self._fork, self._meet)
         self._children: set[CaseChild] = set()
 
     def __enter__(self) -> RunBox:
         """Start the zygote; its import of torch goes on while the caller does something else."""
-        try:
-            arena = arena_library(self._settings.cache_dir)
-            self._box = self._launch_boxed(arena) if self._settings.sandboxed else self._launch_plain(arena)
-            self._stack.callback(self._box.close)
-        except BaseException:
-            self._stack.close()
-            raise
+        self._stack.enter_context(self._launch)
         return self
 
     def __exit__(
@@ -130,77 +81,11 @@ class RunBox:
                 self._stack.callback(child.close)
             self._stack.callback(self._spares.close)
 
-    def _limits(self) -> BoxLimits:
-        """What a case may use: fewer cores than the host has are enforced, all of them need no limit."""
-        threads = self._settings.threads
-        cores = threads if threads < (os.cpu_count() or threads) else 0
-        return BoxLimits(self._memory_bytes, PROCESSES, FILE_BYTES, cores=cores)
-
-    def _command(self, start: Path, package: Path, arena: Path) -> list[str]:
-        document = {
-            "package_dir": str(package),
-            "arena": str(arena),
-            "threads": self._settings.threads,
-            "filter": _case_filter().hex() if self._settings.sandboxed else "",
-            "confined": self._settings.sandboxed,
-            "closed": self._settings.sandboxed and rootless(),
-            "preloaded": self._trusted,
-        }
-        return [sys.executable, "-I", "-B", str(start), "{socket}", json.dumps(document)]
-
-    def _launch_boxed(self, arena: Path) -> Boxed:
-        home = Path(__file__).parent.parent
-        package, library = INSIDE / "package", INSIDE / "arena.so"
-        open_up(self._package_dir)
-        binds = (*_code_binds(home), Bind(self._package_dir.resolve(), package), Bind(arena.resolve(), library))
-        policy = run_policy(self._limits(), self._settings.threads, binds, passive_threads=self._passive_threads)
-        self._job = Job(cores=self._limits().cores > 0)
-        self._stack.callback(self._job.close)
-        self._zygote_leaf = self._job.leaf("zyg", BoxLimits(policy.zygote_memory_bytes, PROCESSES, FILE_BYTES))
-        plan = self._plan(policy, self._zygote_leaf)
-        return Boxed(plan, self._command(CODE / home.name / "runner" / "start.py", package, library))
-
-    def _plan(self, policy: RunPolicy, leaf: Leaf) -> BoxPlan:
-        mounts = make_tmpfs(policy.tmpfs)
-        for space in mounts.values():
-            self._stack.callback(space.close)
-        self._spaces = tuple(mounts.values())
-        return BoxPlan(
-            policy.binds, {**policy.environment, **self._environment}, policy.work_dir, policy.limits, leaf, mounts
-        )
-
-    def _launch_plain(self, arena: Path) -> Unboxed:
-        start = Path(__file__).with_name("start.py")
-        environment = run_environment(self._settings.threads, passive_threads=self._passive_threads)
-        command = self._command(start, self._package_dir.resolve(), arena)
-        return Unboxed(command, {**environment, **self._environment})
-
-    def _zygote(self) -> ZygoteLink:
-        """The line to the zygote, once it has announced itself and was looked at from outside."""
-        if self._link is None:
-            if self._box is None:
-                raise InternalError("a run box is used outside its context")
-            data, pid = self._box.greet(MESSAGE_BYTES + 1)
-            try:
-                greeting = unpack(data)
-            except Malformed as error:
-                raise SandboxIncomplete("zygote", f"It greets with {error}.") from error
-            if greeting.kind is not Kind.ZYGOTE_READY:
-                raise SandboxIncomplete("zygote", f"It greets with {greeting.kind.name}.")
-            if self._zygote_leaf is not None:
-                verify(pid, Expected(self._zygote_leaf, threads=1), "the zygote")
-                favour(pid)
-                if rootless():
-                    box = self._box
-                    self._watch = Watch(pid, lambda: isinstance(box, Boxed) and box.poll() is not None)
-            self._link = ZygoteLink(self._box.channel, PROCESSES)
-        return self._link
-
     def _fork(self) -> Forked:
-        link = self._zygote()
+        link, job = self._launch.link(), self._launch.job
         self._refuse_if_changed()
         number = link.next_number()
-        leaf = self._job.borrow(self._limits()) if self._job else None
+        leaf = job.borrow(self._terms.limits) if job else None
         return link.fork(number, leaf)
 
     def _meet(self, forked: Forked) -> CaseProcess:
@@ -226,8 +111,11 @@ class RunBox:
                 signal.pidfd_send_signal(process.descriptor, signal.SIGKILL)
             process.close()
         forked.close()
-        if self._job is not None and forked.leaf is not None:
-            self._job.give_back(forked.leaf)
+        self._give_back(forked)
+
+    def _give_back(self, forked: Forked) -> None:
+        if self._launch.job is not None and forked.leaf is not None:
+            self._launch.job.give_back(forked.leaf)
 
     def spawn(self, call: CallSpec, pool: Pool, order: Sequence[int], warmup: int) -> CaseChild:
         """Like `begin`, but returns when the child stands prepared and stopped, or has failed."""
@@ -284,29 +172,28 @@ class RunBox:
         touched = [*places, layout.warmup_index] if warmup else places
         inputs, outputs = layout.window(layout.inputs, touched), layout.window(layout.outputs, touched)
         fresh = pool.fresh_outputs(calls[0]) if single else None
-        address = ADDRESS_SPACE_BYTES + self._memory_bytes + inputs.length + outputs.length
+        address = ADDRESS_SPACE_BYTES + self._terms.memory_bytes + inputs.length + outputs.length
         content = plan_content(
             layout,
             places,
             warmup,
             (inputs, outputs),
             0 if fresh else outputs.start,
-            address if self._settings.sandboxed else 0,
+            address if self._terms.settings.sandboxed else 0,
         )
         plan = PlanFile(content, table_bytes(layout, len(calls)))
         return Assignment(pool, pool.layout, calls, warmup > 0, plan, fresh)
 
     def _adopt(self, forked: Forked, process: CaseProcess, assigned: Assignment) -> CaseChild:
-        link = self._zygote()
+        link = self._launch.link()
 
         def bury() -> None:
             self._children.discard(child)
             self._zygote_fault()
             link.forget(forked.number)
-            for space in self._spaces:
+            for space in self._launch.spaces:
                 space.wipe(forked.uid)
-            if self._job is not None and forked.leaf is not None:
-                self._job.give_back(forked.leaf)
+            self._give_back(forked)
 
         child = CaseChild(
             forked,
@@ -324,12 +211,13 @@ class RunBox:
 
     def _zygote_fault(self) -> str:
         """What a case did to the zygote, which only one that has its user could; empty where nothing."""
-        return self._watch.fault() if self._watch is not None else ""
+        watch = self._launch.watch
+        return watch.fault() if watch is not None else ""
 
     def _refuse_if_changed(self) -> None:
         """A box whose zygote an earlier case has changed is used no more, nor are processes that were forked before."""
-        if self._watch is not None:
-            self._watch.refuse_if_changed()
+        if self._launch.watch is not None:
+            self._launch.watch.refuse_if_changed()
 
     def settle(self) -> None:
         """Wait until no fork is under way, so that it disturbs no time."""

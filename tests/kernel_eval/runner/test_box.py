@@ -46,7 +46,7 @@ pool.lay_out(call, 1)
 with RunBox(Path({package!r}), Settings(Path({cache!r}), Path({cache!r})), memory_bytes=1 << 30) as box:
     child = box.spawn(call, pool, (0,), 1)
     assert child.ready().prepared
-    print(child._process.pid, box._job.name, flush=True)
+    print(child._process.pid, box._launch.job.name, flush=True)
     time.sleep(300)
 """
 
@@ -69,7 +69,7 @@ def test_zygote_and_case_are_confined_as_seen_from_outside(behaviours: RunBox, p
     pool.lay_out(call, 1)
     child = behaviours.spawn(call, pool, (0,), 1)
     assert child.ready().prepared
-    leaf, zygote = child._forked.leaf, behaviours._zygote_leaf
+    leaf, zygote = child._forked.leaf, behaviours._launch.zygote_leaf
     assert leaf is not None
     assert zygote is not None
     assert faults(child._process.pid, Expected(leaf, child._forked.uid, filters=2)) == []

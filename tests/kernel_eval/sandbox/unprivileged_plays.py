@@ -14,7 +14,7 @@ import torch
 
 from kernel_eval.errors import InternalError
 from kernel_eval.model import ArgumentSpec, CallSpec, ResultSpec, TensorSpec
-from kernel_eval.runner import box as runner_box
+from kernel_eval.runner import launch
 from kernel_eval.runner.box import RunBox
 from kernel_eval.runner.pool import Pool
 from kernel_eval.sandbox import seccomp
@@ -73,8 +73,8 @@ def walled(folder: Path, settings: Settings, pool: Pool, ways: list[str]) -> dic
 
 def noticed(folder: Path, settings: Settings, pool: Pool, way: str) -> list[Any]:
     """With a filter that lets a case at the zygote: how the case ends, and what its box says afterwards."""
-    strict = runner_box.rootless_case_filter
-    runner_box.rootless_case_filter = seccomp.case_filter
+    strict = launch.rootless_case_filter
+    launch.rootless_case_filter = seccomp.case_filter
     try:
         with RunBox(folder / "package", settings, memory_bytes=MEMORY_BYTES) as box:
             plays = Plays(box, pool)
@@ -85,7 +85,7 @@ def noticed(folder: Path, settings: Settings, pool: Pool, way: str) -> list[Any]
                 plays.found["afterwards"] = ["refused", str(error)]
             return [plays.found[way], plays.found["afterwards"]]
     finally:
-        runner_box.rootless_case_filter = strict
+        launch.rootless_case_filter = strict
 
 
 def main() -> None:
