@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
-import tarfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -21,24 +19,14 @@ from app.main import create_app
 from app.settings import AppSettings
 from app.users import service as users
 from tests.factories import portal_data
+from tests.factories.archives import tar_gz
 from tests.factories.serving import serving
 
 BOARD = "cann-bench-small-cpu"
 MAX_UPLOAD_BYTES = 2 * 1024 * 1024
 
 
-def tar_of(files: Mapping[str, bytes], *, mode: str = "w:gz") -> bytes:
-    """An archive of these files."""
-    raw = io.BytesIO()
-    with tarfile.open(fileobj=raw, mode=mode) as archive:  # type: ignore[call-overload]
-        for name, data in files.items():
-            entry = tarfile.TarInfo(name)
-            entry.size = len(data)
-            archive.addfile(entry, io.BytesIO(data))
-    return raw.getvalue()
-
-
-GOOD_ARCHIVE = tar_of({"build.sh": b"#!/bin/bash\n", "csrc/exp.cpp": b"int x;\n"})
+GOOD_ARCHIVE = tar_gz({"build.sh": b"#!/bin/bash\n", "csrc/exp.cpp": b"int x;\n"})
 
 
 @dataclass(frozen=True)

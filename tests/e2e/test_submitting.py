@@ -11,9 +11,10 @@ from playwright.sync_api import Page
 
 from app.runs import service as runs
 from app.submissions.happenings import Happening
-from tests.app.conftest import GOOD_ARCHIVE, MAX_UPLOAD_BYTES, Stage, tar_of
+from tests.app.conftest import GOOD_ARCHIVE, MAX_UPLOAD_BYTES, Stage
 from tests.e2e.conftest import OpenPage
 from tests.factories import portal_data
+from tests.factories.archives import tar_gz
 
 pytestmark = [pytest.mark.browser, pytest.mark.database, pytest.mark.queue]
 
@@ -45,7 +46,7 @@ def test_a_kernel_is_handed_in_by_the_form(signed_in: OpenPage, tmp_path: Path, 
 
 def test_all_faults_are_named_at_once_and_the_form_can_be_sent_again(signed_in: OpenPage, tmp_path: Path) -> None:
     page = signed_in("/submit")
-    choose(page, tmp_path, "bad.tar.gz", tar_of({"../outside": b"x", "/root/absolute": b"x", "readme": b"x"}))
+    choose(page, tmp_path, "bad.tar.gz", tar_gz({"../outside": b"x", "/root/absolute": b"x", "readme": b"x"}))
     page.get_by_label("Model").fill("Orca 4")
     page.get_by_label("Only me").check()
     submit(page)

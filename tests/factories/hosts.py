@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import itertools
 import os
 import secrets
@@ -10,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tarfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -31,6 +29,7 @@ from app.storage import FileStore
 from app.submissions.happenings import advance
 from kernel_eval.hap import save_peaks
 from kernel_eval.suite import default_bench_data
+from tests.factories.archives import tar_gz
 from tests.factories.judged_reports import PEAKS
 from worker.devices import peaks_path
 from worker.hidden import ensure_hidden
@@ -68,13 +67,7 @@ def exp(x, base=-1.0, scale=1.0, shift=0.0):
 def candidate(pause_s: float = 0.0, **files: str) -> bytes:
     """A .tar.gz of a small Python submission that computes `exp` rightly, `pause_s` seconds per call."""
     content = {"build.sh": WHEEL_MAKER, "cann_bench/__init__.py": RIGHT_EXP.format(pause_s=pause_s), **files}
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
-        for name, text in content.items():
-            entry = tarfile.TarInfo(name)
-            entry.size = len(text.encode())
-            archive.addfile(entry, io.BytesIO(text.encode()))
-    return packed.getvalue()
+    return tar_gz({name: text.encode() for name, text in content.items()})
 
 
 @dataclass

@@ -12,7 +12,8 @@ from sqlalchemy import func, select
 
 from app.auth.tokens import Scope
 from app.models import Artifact, OutboxMessage, Run, Submission
-from tests.app.conftest import BOARD, GOOD_ARCHIVE, MAX_UPLOAD_BYTES, Stage, tar_of
+from tests.app.conftest import BOARD, GOOD_ARCHIVE, MAX_UPLOAD_BYTES, Stage
+from tests.factories.archives import tar_gz
 
 pytestmark = [pytest.mark.database, pytest.mark.queue]
 
@@ -55,11 +56,11 @@ BAD_UPLOADS = {
     "not an archive": ("x.tar.gz", b"hello, this is text", "SUB-001"),
     "empty": ("x.tar.gz", b"", "SUB-003"),
     "truncated": ("x.tar.gz", GOOD_ARCHIVE[:-20], "SUB-005"),
-    "path upwards": ("x.tar.gz", tar_of({"build.sh": b"x", "../evil": b"x"}), "SUB-010"),
-    "absolute path": ("x.tar.gz", tar_of({"build.sh": b"x", "/etc/evil": b"x"}), "SUB-009"),
-    "nothing to build": ("x.tar.gz", tar_of({"readme.md": b"x"}), "SUB-023"),
-    "two folders": ("x.tar.gz", tar_of({"a/build.sh": b"x", "b/x": b"x"}), "SUB-024"),
-    "a bomb": ("x.tar.gz", tar_of({"build.sh": b"x", "zeros": bytes(40 << 20)}), "SUB-008"),
+    "path upwards": ("x.tar.gz", tar_gz({"build.sh": b"x", "../evil": b"x"}), "SUB-010"),
+    "absolute path": ("x.tar.gz", tar_gz({"build.sh": b"x", "/etc/evil": b"x"}), "SUB-009"),
+    "nothing to build": ("x.tar.gz", tar_gz({"readme.md": b"x"}), "SUB-023"),
+    "two folders": ("x.tar.gz", tar_gz({"a/build.sh": b"x", "b/x": b"x"}), "SUB-024"),
+    "a bomb": ("x.tar.gz", tar_gz({"build.sh": b"x", "zeros": bytes(40 << 20)}), "SUB-008"),
 }
 
 
@@ -75,7 +76,7 @@ def test_a_bad_archive_is_refused_by_its_rule_and_nothing_is_left(stage: Stage, 
 
 
 def test_all_faults_of_fields_key_board_and_archive_come_at_once(stage: Stage) -> None:
-    bad = tar_of({"../a": b"x", "b\x07": b"x"})
+    bad = tar_gz({"../a": b"x", "b\x07": b"x"})
     answer = stage.submit(bad, board="nowhere", key="k" * 129, dsl="cobol", agent="a" * 81, typo="x")
     found = faults(answer)
     assert answer.status_code == 422
@@ -126,7 +127,7 @@ def test_the_same_key_is_one_submission_and_another_request_under_it_is_refused(
     assert again.json()["id"] == first.json()["id"]
     assert (first.headers["idempotency-repeated"], again.headers["idempotency-repeated"]) == ("false", "true")
     other_fields = stage.submit(key="same", note="changed")
-    other_file = stage.submit(tar_of({"build.sh": b"other"}), key="same")
+    other_file = stage.submit(tar_gz({"build.sh": b"other"}), key="same")
     assert other_fields.status_code == other_file.status_code == 409
     assert first.json()["id"] in other_file.json()["detail"]
     assert stage.submit(key="same", user="noor").json()["id"] != first.json()["id"]
@@ -143,7 +144,7 @@ def test_many_posts_at_once_with_one_key_are_one_submission(stage: Stage) -> Non
 
 
 def test_many_posts_at_once_are_many_submissions_with_one_file(stage: Stage) -> None:
-    archive = tar_of({"build.sh": b"many"})
+    archive = tar_gz({"build.sh": b"many"})
     stage.token("ada")
     before, files = rows(stage), len(stage.kept_files())
     with ThreadPoolExecutor(8) as pool:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from tests.app.conftest import BOARD, GOOD_ARCHIVE, MAX_UPLOAD_BYTES, tar_of
+from tests.app.conftest import BOARD, GOOD_ARCHIVE, MAX_UPLOAD_BYTES
 from tests.app.web.markup import Page
+from tests.factories.archives import tar_gz
 
 pytestmark = [pytest.mark.database, pytest.mark.queue]
 
-BAD_ARCHIVE = tar_of({"../outside": b"x", "/root/absolute": b"x", "readme": b"x"})
+BAD_ARCHIVE = tar_gz({"../outside": b"x", "/root/absolute": b"x", "readme": b"x"})
 
 
 def csrf(client: httpx.Client) -> str:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from kernel_eval.build.archive import ArchiveLimits, check_archive, unpack
 from kernel_eval.errors import ArchiveRefused
+from tests.factories.archives import tar
 
 LIMITS = ArchiveLimits(max_archive_bytes=1 << 20, max_unpacked_bytes=4 << 20, max_entries=100, ratio_free_bytes=1 << 20)
 QUICK = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -32,16 +33,6 @@ PACKERS = {
     "x.tar.xz": lambda data: lzma.compress(data, preset=0),
     "x.tar.zst": lambda data: zstandard.ZstdCompressor().compress(data),
 }
-
-
-def tarred(files: dict[str, bytes], layout: int) -> bytes:
-    stream = io.BytesIO()
-    with tarfile.open(fileobj=stream, mode="w", format=layout) as archive:
-        for name, data in files.items():
-            member = tarfile.TarInfo(name)
-            member.size = len(data)
-            archive.addfile(member, io.BytesIO(data))
-    return stream.getvalue()
 
 
 def unpacked(data: bytes, filename: str) -> dict[str, bytes] | None:
@@ -71,7 +62,7 @@ def test_random_bytes_are_refused(data: bytes, filename: str) -> None:
 def test_an_accepted_tar_holds_what_the_standard_library_finds(
     files: dict[str, bytes], filename: str, layout: int
 ) -> None:
-    found = unpacked(PACKERS[filename](tarred({**files, "build.sh": b"x"}, layout)), filename)
+    found = unpacked(PACKERS[filename](tar({**files, "build.sh": b"x"}, layout=layout)), filename)
     if found is not None:
         clean = {
             "/".join(part for part in name.split("/") if part not in ("", ".")): data for name, data in files.items()
@@ -105,7 +96,7 @@ def test_a_damaged_archive_never_does_harm(filename: str, changes: list[tuple[in
                 archive.writestr(name, content)
         data = bytearray(stream.getvalue())
     else:
-        data = bytearray(PACKERS[filename](tarred(files, tarfile.PAX_FORMAT)))
+        data = bytearray(PACKERS[filename](tar(files)))
     for position, value in changes:
         data[position % len(data)] = value
     unpacked(bytes(data), filename)
@@ -115,7 +106,7 @@ def test_a_damaged_archive_never_does_harm(filename: str, changes: list[tuple[in
 @QUICK
 @given(TREES)
 def test_checking_and_unpacking_agree(files: dict[str, bytes]) -> None:
-    data = tarred({**files, "build.sh": b"x"}, tarfile.PAX_FORMAT)
+    data = tar({**files, "build.sh": b"x"})
     try:
         check_archive(io.BytesIO(data), "x.tar", LIMITS)
     except ArchiveRefused:
