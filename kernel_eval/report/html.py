@@ -11,6 +11,10 @@ from kernel_eval.report.charts import axes_bar, times_chart
 from kernel_eval.report.figures import limit_us, microseconds, points, ratio, share
 from kernel_eval.report.summary import speedup, steadiness, summarise
 
+NUMBERS = frozenset(
+    ("Accepted", "Score", "µs", "Baseline µs", "Limit µs", "HAP", "Speed-up", "Mean error")
+)  # fmt: skip
+"""Heads of the columns that hold figures."""
 LEGEND = (
     '<p class="legend soft">Points: <i style="background:var(--compile)"></i>compile (20)'
     '<i style="background:var(--correct)"></i>correct (30)<i style="background:var(--speed)"></i>performance (50). '
@@ -75,15 +79,16 @@ def _operator_table(operators: Sequence[OperatorResult]) -> str:
     for operator in operators:
         accepted = sum(case.accepted for case in operator.cases)
         name = escape(operator.operator)
-        cells = (
-            f'<a href="#{name}">{name}</a> <span class="soft">{operator.level}</span>',
-            _verdict(operator.verdict),
-            f"{accepted} / {len(operator.cases)}",
-            axes_bar(operator),
-            points(operator.score),
-            ratio(operator.speedup),
+        rows.append(
+            (
+                f'<a href="#{name}">{name}</a> <span class="soft">{operator.level}</span>',
+                _verdict(operator.verdict),
+                f"{accepted} / {len(operator.cases)}",
+                axes_bar(operator),
+                points(operator.score),
+                ratio(operator.speedup),
+            )
         )
-        rows.append("".join(f"<td>{cell}</td>" for cell in cells))
     return f"<h2>Operators</h2>{LEGEND}{_table(head, rows)}"
 
 
@@ -102,9 +107,9 @@ def _operator(operator: OperatorResult) -> str:
     return "".join(parts)
 
 
-def _case_row(case: CaseResult) -> str:
+def _case_row(case: CaseResult) -> Sequence[str]:
     mean = case.comparison.mean_re if case.comparison else None
-    cells = (
+    return (
         f"{case.split} {case.case_id}",
         _verdict(case.verdict),
         microseconds(case.candidate.median_us if case.candidate else None),
@@ -115,15 +120,18 @@ def _case_row(case: CaseResult) -> str:
         "" if mean is None else f"{mean:.2e}",
         escape(f"{case.rule} {case.message}".strip()[:300]),
     )
-    return "".join(f"<td>{cell}</td>" for cell in cells)
 
 
 def _flags(title: str, flags: Sequence[Flag]) -> str:
     if not flags:
         return ""
     rows = (
-        f"<td><b>{flag.id}</b></td><td>{flag.severity}</td>"
-        f"<td>{'' if flag.case_id is None else flag.case_id}</td><td>{escape(flag.message)}</td>"
+        (
+            f"<b>{flag.id}</b>",
+            str(flag.severity),
+            str("" if flag.case_id is None else flag.case_id),
+            escape(flag.message),
+        )
         for flag in flags
     )
     table = _table(("Flag", "Severity", "Case", "Why"), rows)
@@ -140,7 +148,7 @@ def _environment(report: Report) -> str:
         "finished": report.finished_at,
         **report.environment,
     }
-    rows = (f"<td>{escape(name)}</td><td><code>{escape(value)}</code></td>" for name, value in facts.items())
+    rows = ((escape(name), f"<code>{escape(value)}</code>") for name, value in facts.items())
     return f"<details><summary>Environment</summary>{_table(('What', 'Value'), rows)}</details>"
 
 
@@ -154,7 +162,10 @@ def _verdict(verdict: Verdict) -> str:
     return f'<span class="word {css}">{escape(str(verdict))}</span>'
 
 
-def _table(head: Sequence[str], rows: Iterable[str]) -> str:
-    top = "".join(f"<th>{escape(name)}</th>" for name in head)
-    body = "".join(f"<tr>{row}</tr>" for row in rows)
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """`rows` hold cells of HTML; a column of figures, by its head, stands to the right."""
+    kinds = [' class="number"' if name in NUMBERS else "" for name in head]
+    top = "".join(f"<th{kind}>{escape(name)}</th>" for kind, name in zip(kinds, head, strict=True))
+    cells = ("".join(f"<td{kind}>{cell}</td>" for kind, cell in zip(kinds, row, strict=True)) for row in rows)
+    body = "".join(f"<tr>{row}</tr>" for row in cells)
     return f'<div class="scroll"><table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'
