@@ -150,7 +150,7 @@ class Evaluator:
         public = sum(case.split is Split.PUBLIC for case in assignment.suite.cases)
         progress = Progress(self._database, assignment.lease, public, self._settings.worker_tick_s)
         try:
-            return evaluate(
+            report = evaluate(
                 candidate,
                 assignment.suite,
                 self._judge_settings(folder),
@@ -159,6 +159,8 @@ class Evaluator:
                 anchors=assignment.anchors,
                 should_stop=lambda: keeper.gone or self._stopping.is_set(),
             )
+            progress.close()
+            return report
         except EvaluationStopped as reason:
             raise StoppedByUs(str(reason)) from reason
         except InternalError:

@@ -73,6 +73,10 @@ class Progress:
                 self._add(Happening.OPERATOR_DONE, {"operator": result.operator})
         self._tell_due()
 
+    def close(self) -> None:
+        """Tells what waits for its tick: judging has ended, and its outcome is told in the same moment."""
+        self._tell_all()
+
     def _add_build(self, succeeded: bool, seconds: float, message: str, log: bytes) -> None:
         self._add(Happening.BUILT, {"succeeded": succeeded, "seconds": round(seconds, 1), "message": message})
         text = log.decode("utf-8", errors="replace").replace("\0", "\ufffd")

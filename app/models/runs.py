@@ -6,11 +6,14 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import ForeignKey, Index, UniqueConstraint, text
+from sqlalchemy import ColumnElement, ForeignKey, Index, UniqueConstraint, and_, text
+from sqlalchemy.ext.hybrid import hybrid_property
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db.base import Base, words_of
 from app.lifecycle import RunStatus
+
+_UNSETTLED = (RunStatus.QUEUED, RunStatus.RUNNING)
 
 
 class Run(Base):
@@ -41,6 +44,16 @@ class Run(Base):
     error: Mapped[str] = mapped_column(default="")
     """Our fault in our words, for admins; never shown to anyone else."""
     report: Mapped[dict[str, Any]] = mapped_column(default=dict)
+
+    @hybrid_property
+    def waits(self) -> bool:
+        """Whether it is in the queue: for its first attempt, or for a further one."""
+        return self.lease_holder is None and self.status in _UNSETTLED
+
+    @waits.inplace.expression
+    @classmethod
+    def _waits(cls) -> ColumnElement[bool]:
+        return and_(cls.lease_holder.is_(None), cls.status.in_(_UNSETTLED))
 
     __table_args__ = (
         UniqueConstraint("submission_id", "number"),

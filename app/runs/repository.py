@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Row, UnaryExpression, and_, func, or_, select, tuple_
+from sqlalchemy import Row, UnaryExpression, and_, func, or_, select, tuple_
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from app.lifecycle import RunStatus
-from app.models import Board, CaseResult, FlagRow, OperatorResult, Run, Submission, Worker, WorkerState
+from app.models import Board, CaseResult, FlagRow, Mode, OperatorResult, Run, Submission, Worker, WorkerState
 
 _DURATIONS_LOOKED_AT = 20
 
@@ -19,15 +19,10 @@ def queue_order() -> tuple[UnaryExpression[int] | InstrumentedAttribute[datetime
     return (Run.priority.desc(), Run.queued_at, Run.id)
 
 
-def _waiting() -> ColumnElement[bool]:
-    """Queued runs, and running ones that wait for a further attempt."""
-    return and_(Run.lease_holder.is_(None), Run.status.in_((RunStatus.QUEUED, RunStatus.RUNNING)))
-
-
 def take_next(session: Session, hardware: str) -> Row[Run, Submission] | None:
     """The next waiting run of that hardware and its submission, both locked; rows that others hold are skipped."""
     query = select(Run, Submission).join(Submission, Submission.id == Run.submission_id)
-    query = query.where(Run.hardware == hardware, _waiting()).order_by(*queue_order()).limit(1)
+    query = query.where(Run.hardware == hardware, Run.waits).order_by(*queue_order()).limit(1)
     return session.execute(query.with_for_update(skip_locked=True, key_share=True)).first()
 
 
@@ -59,14 +54,14 @@ def expired(session: Session, now: datetime) -> list[tuple[int, int]]:
 
 def unanswered(session: Session, woken_before: datetime) -> Sequence[Run]:
     """Waiting runs about which no message was written since, locked."""
-    query = select(Run).where(_waiting(), Run.woken_at < woken_before).order_by(Run.id)
+    query = select(Run).where(Run.waits, Run.woken_at < woken_before).order_by(Run.id)
     return session.scalars(query.with_for_update(skip_locked=True, key_share=True)).all()
 
 
 def waiting(session: Session, hardware: str) -> Sequence[Row[Run, Submission]]:
     """Waiting runs of that hardware with their submissions, next first."""
     query = select(Run, Submission).join(Submission, Submission.id == Run.submission_id)
-    return session.execute(query.where(Run.hardware == hardware, _waiting()).order_by(*queue_order())).all()
+    return session.execute(query.where(Run.hardware == hardware, Run.waits).order_by(*queue_order())).all()
 
 
 def leased(session: Session, hardware: str) -> Sequence[Row[Run, Submission]]:
@@ -80,14 +75,20 @@ def count_before(session: Session, run: Run) -> int:
     """How many waiting runs of the same hardware are served before this one."""
     key = tuple_(-Run.priority, Run.queued_at, Run.id)
     own = tuple_(-run.priority, run.queued_at, run.id)
-    query = select(func.count()).select_from(Run).where(Run.hardware == run.hardware, _waiting(), key < own)
+    query = select(func.count()).select_from(Run).where(Run.hardware == run.hardware, Run.waits, key < own)
     return session.scalar(query) or 0
 
 
 def recent_durations_s(session: Session, hardware: str) -> list[float]:
-    """Seconds that the latest finished runs of that hardware took, latest first."""
+    """Seconds that the latest whole runs of that hardware took, latest first.
+
+    Practice, and runs in which no operator could be called, end long before their turn would tell anything.
+    """
     seconds = func.extract("epoch", Run.finished_at - Run.started_at)
-    query = select(seconds).where(Run.hardware == hardware, Run.status == RunStatus.FINISHED)
+    called = select(OperatorResult.run_id).where(OperatorResult.run_id == Run.id, OperatorResult.compile_points > 0)
+    query = select(seconds).join(Submission, Submission.id == Run.submission_id)
+    query = query.where(Run.hardware == hardware, Run.status == RunStatus.FINISHED)
+    query = query.where(Submission.mode == Mode.RANKED, called.exists())
     query = query.order_by(Run.finished_at.desc()).limit(_DURATIONS_LOOKED_AT)
     return [float(value) for value in session.scalars(query)]
 
@@ -106,7 +107,7 @@ def workers_up(session: Session, hardware: str, alive_after: datetime) -> int:
 
 def hardware_in_use(session: Session) -> list[str]:
     """Hardware of boards, workers and runs that are not settled."""
-    of_runs = select(Run.hardware).where(or_(_waiting(), Run.lease_holder.is_not(None)))
+    of_runs = select(Run.hardware).where(or_(Run.waits, Run.lease_holder.is_not(None)))
     query = select(Board.hardware).union(select(Worker.hardware), of_runs)
     return sorted(session.scalars(query))
 

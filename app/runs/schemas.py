@@ -163,7 +163,7 @@ class WaitView(BaseModel):
 
 
 class QueuedRun(BaseModel):
-    """A run in the queue; `submission` is empty for a private one."""
+    """A run in the queue; `submission` is empty for a private one, `attempt` is the one going on or coming next."""
 
     submission: str | None
     mode: str
@@ -172,7 +172,10 @@ class QueuedRun(BaseModel):
 
 
 class HardwareQueue(BaseModel):
-    """The queue of one hardware, next first. `oldest_age_s` is how long the first one waits."""
+    """The queue of one hardware, next first. `oldest_age_s` is how long the first one waits.
+
+    `median_run_s` is over whole runs: ranked, and with something to judge.
+    """
 
     hardware: str
     workers_up: int

@@ -121,6 +121,7 @@ def release(session: Session, lease: Lease, now: datetime) -> None:
     run = held_run(session, lease)
     run.attempt -= 1
     _give_back(session, run, now)
+    tell(session, lease.submission_id, Happening.RETURNED, now, run_id=run.id)
 
 
 def fail(session: Session, lease: Lease, now: datetime, error: str) -> RunStatus:

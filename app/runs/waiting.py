@@ -16,7 +16,7 @@ from app.runs.schemas import HardwareQueue, QueuedRun, QueueView, WaitView
 from app.workers.service import ALIVE_FOR
 
 NO_WORKER = "No worker for this hardware is up; the run starts as soon as one is."
-NO_DURATIONS = "No run has finished on this hardware yet, so there is no estimate."
+NO_DURATIONS = "No whole run has finished on this hardware yet, so there is no estimate."
 
 
 @dataclass(frozen=True)
@@ -71,8 +71,9 @@ def _queue(session: Session, hardware: str, now: datetime) -> HardwareQueue:
 
 def _queued(run: Run, submission: Submission) -> QueuedRun:
     shown = submission.public_id if submission.visibility is Visibility.PUBLIC else None
-    since = run.queued_at if run.lease_holder is None else run.started_at or run.queued_at
-    return QueuedRun(submission=shown, mode=submission.mode.value, attempt=run.attempt, since=since)
+    since = run.queued_at if run.waits else run.started_at or run.queued_at
+    attempt = run.attempt + 1 if run.waits else run.attempt
+    return QueuedRun(submission=shown, mode=submission.mode.value, attempt=attempt, since=since)
 
 
 def _figures(session: Session, hardware: str, now: datetime) -> QueueFigures:

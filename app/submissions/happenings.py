@@ -44,6 +44,8 @@ class Happening(StrEnum):
     """`text`: lines of the public log."""
     RETRYING = "retrying"
     """`attempt`, `of`: a fault of ours; another attempt follows."""
+    RETURNED = "returned"
+    """The worker stopped in good order and gave the run back; the attempt does not count."""
     PUBLISHED = "published"
     HELD = "held"
     FAILED = "failed"

@@ -19,6 +19,7 @@ _SENTENCES = {
     Happening.OPERATOR: "operator {operator} ({position} of {total})",
     Happening.OPERATOR_DONE: "operator {operator} is judged",
     Happening.RETRYING: "a fault of ours ended the attempt; attempt {attempt} of {of} follows",
+    Happening.RETURNED: "the worker stopped and gave the run back; another one takes it",
     Happening.PUBLISHED: "published",
     Happening.HELD: "held until a person decides",
     Happening.FAILED: "{message}",

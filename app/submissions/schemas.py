@@ -99,7 +99,10 @@ class Links(BaseModel):
 
 
 class SubmissionView(BaseModel):
-    """A submission as it is now. `settled` says that nothing more will happen by itself."""
+    """A submission as it is now. `settled` says that nothing more will happen by itself.
+
+    `attempt` counts those begun; `wait` is there before the first attempt and, still `running`, before a further one.
+    """
 
     id: str
     status: str

@@ -102,7 +102,6 @@ def submission_view(session: Session, public_id: str, reader_id: int | None, pub
     board, artifact = repository.with_board_and_artifact(session, submission.id)
     run = latest_run(session, submission.id)
     events = _views(repository.events(session, submission.id, skip=Happening.LOG))
-    waits = submission.status is SubmissionStatus.QUEUED and run is not None
     return SubmissionView(
         id=submission.public_id,
         status=submission.status.value,
@@ -123,7 +122,7 @@ def submission_view(session: Session, public_id: str, reader_id: int | None, pub
         attempt=run.attempt if run else 0,
         max_attempts=run.max_attempts if run else runs.MAX_ATTEMPTS,
         steps=steps_of(submission.status, events, hidden=submission.mode is Mode.RANKED),
-        wait=wait_view(session, run, datetime.now(UTC)) if waits and run else None,
+        wait=wait_view(session, run, datetime.now(UTC)) if run and run.waits else None,
         links=_links(submission, run, public_url),
     )
 

@@ -11,6 +11,8 @@ from app.submissions.schemas import EventView, StepName, StepState, StepView
 _BEGINS = {
     Happening.RECEIVED: StepName.RECEIVED,
     Happening.QUEUED: StepName.QUEUED,
+    Happening.RETRYING: StepName.QUEUED,
+    Happening.RETURNED: StepName.QUEUED,
     Happening.STARTED: StepName.BUILDING,
     Happening.BUILDING: StepName.BUILDING,
     Happening.PUBLIC_CASES: StepName.PUBLIC_CASES,
@@ -21,7 +23,7 @@ _BEGINS = {
     Happening.CANCELLED: StepName.OUTCOME,
     Happening.WITHDRAWN: StepName.OUTCOME,
 }
-_BEGIN_AGAIN = frozenset({Happening.STARTED, Happening.QUEUED})
+_BEGIN_AGAIN = frozenset({Happening.STARTED, Happening.QUEUED, Happening.RETRYING, Happening.RETURNED})
 """What begins another attempt: steps behind it are forgotten."""
 
 

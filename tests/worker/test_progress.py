@@ -121,6 +121,22 @@ def test_after_the_first_hidden_case_nothing_is_told_between_ticks(
     assert after[-1][1] == {"position": 2, "total": 8}
 
 
+def test_at_the_end_the_last_counts_are_told_without_a_tick(
+    queue: Queue, lease: Lease, progress: Progress, clock: Clock
+) -> None:
+    progress(OperatorStarted("exp", 1, 2, 100))
+    progress(judged(1, Split.HIDDEN))
+    progress(OperatorStarted("gelu", 2, 2, 100))
+    for number in range(1, 21):
+        progress(judged(number, Split.PUBLIC))
+    progress(judged(1, Split.HIDDEN))
+    progress.close()
+    counts = {kind: data for kind, data in told(queue, lease) if kind in ("public_cases", "hidden")}
+    assert counts == {"public_cases": {"done": 20, "total": 20}, "hidden": {"position": 2, "total": 2}}
+    progress.close()
+    assert len([kind for kind, _ in told(queue, lease) if kind == "public_cases"]) == 1
+
+
 def test_nothing_of_a_hidden_case_is_ever_told(queue: Queue, lease: Lease, progress: Progress, clock: Clock) -> None:
     for number in range(1, 81):
         clock.now += 31.0

@@ -106,9 +106,15 @@ def wait_words(wait: WaitView, _: Gettext) -> str:
 
 
 def _sentence(view: SubmissionView, _: Gettext) -> str:
-    if view.status == "queued" and view.wait is not None and view.wait.workers_up == 0:
-        return _("No worker for this hardware is up. The submission is kept and waits; nothing is lost.")
-    if view.status == "running" and view.attempt > 1:
-        form = _("An attempt was lost by a fault of ours; this is attempt {attempt} of {most}.")
-        return form.format(attempt=view.attempt, most=view.max_attempts)
-    return _(STATUS_SENTENCES.get(view.status, ""))
+    waits = view.wait is not None
+    said = []
+    if view.status == "running" and view.attempt > (0 if waits else 1):
+        form = (
+            _("An attempt was lost by a fault of ours; the submission waits for attempt {attempt} of {most}.")
+            if waits
+            else _("An attempt was lost by a fault of ours; this is attempt {attempt} of {most}.")
+        )
+        said.append(form.format(attempt=view.attempt + waits, most=view.max_attempts))
+    if view.wait is not None and view.wait.workers_up == 0:
+        said.append(_("No worker for this hardware is up. The submission is kept and waits; nothing is lost."))
+    return " ".join(said) or _(STATUS_SENTENCES["queued" if waits else view.status])

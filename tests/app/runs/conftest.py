@@ -7,13 +7,16 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.db.session import Database
-from app.models import Board, Mode, OutboxMessage, Run, Submission, Visibility
+from app.lifecycle import SubmissionStatus
+from app.models import Board, FlagRow, Mode, OperatorResult, OutboxMessage, Run, Submission, Visibility
+from app.runs import service as runs
 from kernel_eval.model import Suite
 from tests.app.conftest import Engines
 from tests.factories import portal_data
@@ -77,12 +80,46 @@ class Bench:
 
     def clear(self) -> None:
         """End every run that waits or is going on."""
-        from app.runs import service
-
         with self.owner.session() as session:
             for submission in session.scalars(select(Submission).with_for_update()):
                 if submission.status.value in {"queued", "running"}:
-                    service.cancel(session, submission, T0)
+                    runs.cancel(session, submission, T0)
+
+
+def result(run_id: int, operator: str, score: float | None, source: str, noise: float) -> OperatorResult:
+    points = (None, None, None) if score is None else (20.0, 30.0, score - 50) if score else (0.0, 0.0, 0.0)
+    return OperatorResult(
+        run_id=run_id, operator=operator, level="L1", source=source, verdict="accepted", score=score, noise=noise,
+        compile_points=points[0], correct_points=points[1], performance_points=points[2], solved=True, speedup=1.0,
+        public_passed=20, public_total=20, hidden_passed_coarse=100, hidden_total=80,
+    )  # fmt: skip
+
+
+def judged(
+    bench: Bench,
+    seconds: float,
+    agent: str,
+    scores: dict[str, float | None],
+    *,
+    source: str = "one",
+    noise: float = 0.5,
+    flags: dict[str, str] | None = None,
+    took_s: float = 1,
+    **asked: Any,
+) -> tuple[int, SubmissionStatus]:
+    """A submission with its whole way behind it; its run and where it came to. A score of 0 is a failed build's."""
+    run_id = bench.add(at(seconds), agent, **asked)
+    with bench.worker.session() as session:
+        lease = runs.claim(session, "cpu", "w1", at(seconds + 1), LEASE_S)
+    assert lease is not None
+    assert lease.run_id == run_id
+    with bench.worker.session() as session:
+        runs.held_run(session, lease)
+        session.add_all(result(run_id, name, score, source, noise) for name, score in scores.items())
+        for operator, severity in (flags or {}).items():
+            session.add(FlagRow(run_id=run_id, operator=operator, flag="residue", severity=severity, message="look"))
+        status = runs.finish(session, lease, at(seconds + 1 + took_s), {})
+    return run_id, status
 
 
 @pytest.fixture(scope="module")

@@ -8,46 +8,10 @@ import pytest
 from sqlalchemy import select
 
 from app.lifecycle import SubmissionStatus
-from app.models import Board, FlagRow, Mode, OperatorResult, Publication, Standing, StandingEvent, Visibility
-from app.runs import service
-from tests.app.runs.conftest import LEASE_S, Bench, at
+from app.models import Board, Mode, OperatorResult, Publication, Standing, StandingEvent, Visibility
+from tests.app.runs.conftest import Bench, judged
 
 pytestmark = pytest.mark.database
-
-
-def result(run_id: int, operator: str, score: float | None, source: str, noise: float) -> OperatorResult:
-    points = (None, None, None) if score is None else (20.0, 30.0, score - 50)
-    return OperatorResult(
-        run_id=run_id, operator=operator, level="L1", source=source, verdict="accepted", score=score, noise=noise,
-        compile_points=points[0], correct_points=points[1], performance_points=points[2], solved=True, speedup=1.0,
-        public_passed=20, public_total=20, hidden_passed_coarse=100, hidden_total=80,
-    )  # fmt: skip
-
-
-def judged(
-    bench: Bench,
-    seconds: float,
-    agent: str,
-    scores: dict[str, float | None],
-    *,
-    source: str = "one",
-    noise: float = 0.5,
-    flags: dict[str, str] | None = None,
-    **asked: Any,
-) -> tuple[int, SubmissionStatus]:
-    """A submission with its whole way behind it; its run and where it came to."""
-    run_id = bench.add(at(seconds), agent, **asked)
-    with bench.worker.session() as session:
-        lease = service.claim(session, "cpu", "w1", at(seconds + 1), LEASE_S)
-    assert lease is not None
-    assert lease.run_id == run_id
-    with bench.worker.session() as session:
-        service.held_run(session, lease)
-        session.add_all(result(run_id, name, score, source, noise) for name, score in scores.items())
-        for operator, severity in (flags or {}).items():
-            session.add(FlagRow(run_id=run_id, operator=operator, flag="residue", severity=severity, message="look"))
-        status = service.finish(session, lease, at(seconds + 2), {})
-    return run_id, status
 
 
 def stands(bench: Bench, run_id: int) -> dict[str, float]:

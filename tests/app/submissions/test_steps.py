@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
+
 from app.lifecycle import SubmissionStatus
 from app.submissions.happenings import Happening
 from app.submissions.schemas import EventView, StepName, StepState
@@ -51,6 +53,15 @@ def test_a_second_attempt_forgets_what_the_first_one_reached() -> None:
     assert steps[StepName.BUILDING].at == AT + timedelta(seconds=7)
     assert steps[StepName.PUBLIC_CASES].done is None
     assert steps[StepName.HIDDEN_CASES].at is None
+
+
+@pytest.mark.parametrize("given_back", [Happening.RETRYING, Happening.RETURNED])
+def test_a_run_that_waits_for_its_next_attempt_is_in_the_queue_again(given_back: Happening) -> None:
+    told = events(*QUEUED, Happening.STARTED, Happening.BUILDING, PUBLIC, HIDDEN, given_back)
+    steps = steps_of(SubmissionStatus.RUNNING, told, hidden=True)
+    assert [step.state for step in steps] == [StepState.DONE, StepState.CURRENT, *[StepState.AHEAD] * 4]
+    assert steps[1].at == AT + timedelta(seconds=7)
+    assert {(step.done, step.total) for step in steps} == {(None, None)}
 
 
 def test_practice_has_no_hidden_step_and_an_end_leaves_no_current_one() -> None:
