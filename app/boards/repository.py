@@ -9,13 +9,14 @@ from datetime import datetime
 from sqlalchemy import Row, func, select
 from sqlalchemy.orm import Session
 
-from app.lifecycle import RunStatus
+from app.lifecycle import RunStatus, SubmissionStatus
 from app.models import (
     Anchors,
     Board,
     FlagRow,
     Mode,
     OperatorResult,
+    Publication,
     Run,
     Standing,
     StandingEvent,
@@ -26,7 +27,7 @@ from app.models import (
 
 @dataclass(frozen=True)
 class Stand:
-    """An entry's score of one operator, now or at some date, and the run it stems from."""
+    """An entry's score of one operator, now or at some date: the median of `runs` runs, of which it names the first."""
 
     entry_id: int
     operator: str
@@ -34,6 +35,7 @@ class Stand:
     noise: float
     run_id: int
     published_at: datetime
+    runs: int = 1
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,6 @@ class Outcome:
     verdict: str = "accepted"
     compile_points: float | None = None
     correct_points: float | None = None
-    performance_points: float | None = None
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ def count_entries(session: Session, board_id: int) -> int:
 def standings(session: Session, board_id: int) -> list[Stand]:
     """What stands on the board now."""
     columns = (Standing.entry_id, Standing.operator, Standing.score, Standing.noise, Standing.run_id)
-    query = select(*columns, Standing.published_at).where(Standing.board_id == board_id)
+    query = select(*columns, Standing.published_at, Standing.runs).where(Standing.board_id == board_id)
     return [Stand(*row) for row in session.execute(query)]
 
 
@@ -103,10 +104,10 @@ def standings_as_of(session: Session, board_id: int, as_of: datetime) -> list[St
     event = StandingEvent
     until = select(func.max(event.id)).where(event.board_id == board_id, event.at <= as_of)
     latest = until.group_by(event.entry_id, event.operator)
-    query = select(event.entry_id, event.operator, event.score, event.noise, event.run_id, event.at)
+    query = select(event.entry_id, event.operator, event.score, event.noise, event.run_id, event.at, event.runs)
     query = query.where(event.id.in_(latest))
     return [
-        Stand(row.entry_id, row.operator, row.score, row.noise, row.run_id, row.at)
+        Stand(row.entry_id, row.operator, row.score, row.noise, row.run_id, row.at, row.runs)
         for row in session.execute(query)
         if row.score is not None
     ]
@@ -122,7 +123,7 @@ def origins(session: Session, run_ids: Iterable[int]) -> dict[int, Origin]:
 def operator_results(session: Session, run_ids: Iterable[int]) -> dict[tuple[int, str], Outcome]:
     """What became of an operator beside its score, by run id and operator."""
     result = OperatorResult
-    axes = (result.compile_points, result.correct_points, result.performance_points)
+    axes = (result.compile_points, result.correct_points)
     query = select(result.run_id, result.operator, result.solved, result.speedup, result.verdict, *axes)
     rows = session.execute(query.where(result.run_id.in_(set(run_ids)))).all()
     return {(row[0], row[1]): Outcome(*row[2:]) for row in rows}
@@ -134,9 +135,23 @@ def flags(session: Session, run_ids: Iterable[int]) -> list[RunFlag]:
     return [RunFlag(*row) for row in session.execute(query.where(FlagRow.run_id.in_(set(run_ids))))]
 
 
-def attempts(session: Session, board_id: int) -> dict[int, int]:
-    """Number of finished ranked runs on the board, per entry."""
+def held(session: Session, board_id: int, as_of: datetime | None) -> dict[int, set[str]]:
+    """Operators with a score that waits for a person's decision, per entry; with `as_of`, of runs finished by then."""
+    query = select(Submission.entry_id, OperatorResult.operator).join(Run, Run.submission_id == Submission.id)
+    query = query.join(OperatorResult, OperatorResult.run_id == Run.id).where(Submission.board_id == board_id)
+    query = query.where(OperatorResult.publication == Publication.HELD)
+    query = query.where(Submission.status != SubmissionStatus.WITHDRAWN)
+    found: dict[int, set[str]] = {}
+    for entry_id, operator in session.execute(query if as_of is None else query.where(Run.finished_at <= as_of)):
+        found.setdefault(entry_id, set()).add(operator)
+    return found
+
+
+def attempts(session: Session, board_id: int, as_of: datetime | None) -> dict[int, int]:
+    """Number of finished ranked runs on the board, per entry; with `as_of`, of those finished by then."""
     query = select(Submission.entry_id, func.count()).join(Run, Run.submission_id == Submission.id)
     query = query.where(Submission.board_id == board_id, Submission.mode == Mode.RANKED)
     query = query.where(Run.status == RunStatus.FINISHED).group_by(Submission.entry_id)
-    return {row[0]: row[1] for row in session.execute(query)}
+    return {
+        row[0]: row[1] for row in session.execute(query if as_of is None else query.where(Run.finished_at <= as_of))
+    }

@@ -47,26 +47,31 @@ class BoardView(BaseModel):
 
 
 class Placement(BaseModel):
-    """An operator's score on a board row. `result` is the id of the result it stems from.
+    """An operator's score on a board row: the median of `runs` runs of the same sources; `result` is the first one's.
 
-    `verdict` and `performance_points` (50 at most) are that result's, for the heat map.
+    `verdict` is that result's; `performance_points` (50 at most) are the score's.
     """
 
     score: float
     noise: float
+    runs: int
     result: str
     verdict: str = "accepted"
     performance_points: float | None = None
 
 
 class StandingRow(BaseModel):
-    """One entry's row. `rank` is shared by equal totals; `operators` has scored ones only."""
+    """One entry's row. `rank` is shared by equal totals; `operators` has those that count.
+
+    `held` names operators whose scores wait for a person's decision. `attempts` counts finished ranked runs.
+    """
 
     rank: int
     entry: EntryView
     total: float
     levels: dict[str, float]
     operators: dict[str, Placement]
+    held: list[str]
     solved: int
     attempts: int
     published_at: datetime
@@ -105,12 +110,16 @@ class StandingsView(BaseModel):
 
 
 class OperatorStandingRow(BaseModel):
-    """One entry's score of one operator, with its three axes (20, 30, 50 points at most)."""
+    """One entry's score of one operator, with its three axes (20, 30, 50 points at most).
+
+    It is the median of `runs` runs of the same sources; `result` is the first one's id.
+    """
 
     rank: int
     entry: EntryView
     score: float
     noise: float
+    runs: int
     compile_points: float | None = None
     correct_points: float | None = None
     performance_points: float | None = None

@@ -32,7 +32,7 @@ from app.entries.schemas import EntryView
 from app.entries.service import entry_views
 from app.models import Board, Suite
 from app.operators.service import operator_levels
-from app.runs.coarse import shown_score
+from app.runs.coarse import Axes, shown_score, split_score, told_verdict
 from app.runs.ids import result_id
 
 PAGE_ROWS = 100
@@ -58,6 +58,8 @@ class _Sources:
     outcomes: dict[tuple[int, str], Outcome]
     flags: dict[int, list[RunFlag]]
     entries: dict[int, EntryView]
+    attempts: dict[int, int]
+    held: dict[int, set[str]]
 
 
 def list_boards(session: Session) -> list[BoardView]:
@@ -85,11 +87,10 @@ def standings_view(session: Session, slug: str, query: StandingsQuery) -> Standi
     board, suite = _find(session, slug)
     levels = _levels(session, board, query)
     stands = _stands(session, board, query.as_of)
-    sources = _sources(session, stands)
+    sources = _sources(session, board, stands, query.as_of)
     kept = [stand for stand in stands if not query.dsl or sources.entries[stand.entry_id].dsl == query.dsl]
     rows = ranked_rows(kept, levels, sources.origins)
     page, next_cursor = _page(rows, query)
-    attempts = repository.attempts(session, board.id)
     return StandingsView(
         board=_board_view(session, board, suite),
         as_of=query.as_of,
@@ -97,7 +98,7 @@ def standings_view(session: Session, slug: str, query: StandingsQuery) -> Standi
         operator=query.operator,
         dsl=query.dsl,
         pinned=pinned_rows(levels),
-        rows=[_standing_row(row, sources, attempts.get(row.entry_id, 0)) for row in page],
+        rows=[_standing_row(row, sources) for row in page],
         rows_total=len(rows),
         next_cursor=next_cursor,
     )
@@ -110,7 +111,7 @@ def operator_standings_view(
     board, suite = _find(session, slug)
     levels = _levels(session, board, StandingsQuery(operator=operator))
     stands = [stand for stand in _stands(session, board, as_of) if stand.operator == operator]
-    sources = _sources(session, stands)
+    sources = _sources(session, board, stands, as_of)
     rows = ranked_rows(stands, levels, sources.origins)
     return OperatorStandingsView(
         board=_board_view(session, board, suite),
@@ -140,7 +141,7 @@ def _stands(session: Session, board: Board, as_of: datetime | None) -> list[Stan
     return repository.standings_as_of(session, board.id, as_of)
 
 
-def _sources(session: Session, stands: Sequence[Stand]) -> _Sources:
+def _sources(session: Session, board: Board, stands: Sequence[Stand], as_of: datetime | None) -> _Sources:
     runs = {stand.run_id for stand in stands}
     flags: dict[int, list[RunFlag]] = {}
     for flag in repository.flags(session, runs):
@@ -150,6 +151,8 @@ def _sources(session: Session, stands: Sequence[Stand]) -> _Sources:
         outcomes=repository.operator_results(session, runs),
         flags=flags,
         entries=entry_views(session, {stand.entry_id for stand in stands}),
+        attempts=repository.attempts(session, board.id, as_of),
+        held=repository.held(session, board.id, as_of),
     )
 
 
@@ -165,15 +168,16 @@ def _key(row: TableRow) -> cursor.RowKey:
     return cursor.row_key(row.total, row.received_at, row.entry_id)
 
 
-def _standing_row(row: TableRow, sources: _Sources, attempts: int) -> StandingRow:
+def _standing_row(row: TableRow, sources: _Sources) -> StandingRow:
     return StandingRow(
         rank=row.rank,
         entry=sources.entries[row.entry_id],
         total=_shown(row.total),
         levels=shown_levels(row.levels),
         operators={stand.operator: _placement(stand, sources) for stand in row.stands},
+        held=sorted(sources.held.get(row.entry_id, ())),
         solved=sum(_outcome(stand, sources).solved for stand in row.stands),
-        attempts=attempts,
+        attempts=sources.attempts.get(row.entry_id, 0),
         published_at=row.published_at,
         submission=sources.origins[row.latest_run].submission,
         badges=badges_of(row.stands, sources.flags),
@@ -183,14 +187,16 @@ def _standing_row(row: TableRow, sources: _Sources, attempts: int) -> StandingRo
 def _operator_row(row: TableRow, sources: _Sources) -> OperatorStandingRow:
     (stand,) = row.stands
     placement, outcome = _placement(stand, sources), _outcome(stand, sources)
+    axes = _axes(stand, outcome)
     return OperatorStandingRow(
         rank=row.rank,
         entry=sources.entries[row.entry_id],
         score=placement.score,
         noise=placement.noise,
-        compile_points=outcome.compile_points,
-        correct_points=outcome.correct_points,
-        performance_points=outcome.performance_points,
+        runs=placement.runs,
+        compile_points=axes.compile_points,
+        correct_points=axes.correct_points,
+        performance_points=axes.performance_points,
         solved=outcome.solved,
         speedup=None if outcome.speedup is None else round(outcome.speedup, 2),
         published_at=stand.published_at,
@@ -206,10 +212,18 @@ def _placement(stand: Stand, sources: _Sources) -> Placement:
     return Placement(
         score=_shown(stand.score),
         noise=_shown(stand.noise),
+        runs=stand.runs,
         result=result_id(origin.submission, origin.number),
-        verdict=outcome.verdict,
-        performance_points=outcome.performance_points,
+        verdict=told_verdict(outcome.verdict, outcome.solved),
+        performance_points=_axes(stand, outcome).performance_points,
     )
+
+
+def _axes(stand: Stand, outcome: Outcome) -> Axes:
+    """A pooled score's axes: compiling and correctness are the first run's."""
+    if outcome.compile_points is None or outcome.correct_points is None:
+        return Axes(None, None, None)
+    return split_score(stand.score, outcome.compile_points, outcome.correct_points)
 
 
 def _outcome(stand: Stand, sources: _Sources) -> Outcome:

@@ -119,7 +119,10 @@ class FlagRow(Base):
 
 
 class Standing(Base):
-    """An entry's best published score of one operator on a board."""
+    """An entry's best published score of one operator on a board.
+
+    It is the median over `runs` runs of the same sources; `run_id` is the first of them, whose permalink stays.
+    """
 
     __tablename__ = "standings"
 
@@ -128,6 +131,7 @@ class Standing(Base):
     operator: Mapped[str] = mapped_column(primary_key=True)
     score: Mapped[float]
     noise: Mapped[float] = mapped_column(default=0.0)
+    runs: Mapped[int] = mapped_column(default=1)
     run_id: Mapped[int] = mapped_column(ForeignKey("runs.id"))
     published_at: Mapped[datetime]
 
@@ -145,6 +149,7 @@ class StandingEvent(Base):
     operator: Mapped[str]
     score: Mapped[float | None]
     noise: Mapped[float] = mapped_column(default=0.0)
+    runs: Mapped[int] = mapped_column(default=1)
     run_id: Mapped[int] = mapped_column(ForeignKey("runs.id"))
     at: Mapped[datetime]
     reason: Mapped[str]

@@ -23,13 +23,14 @@ _SPECIAL = {
 
 @dataclass(frozen=True)
 class Cited:
-    """What a citation tells of a result."""
+    """What a citation tells of a result; `held` operators are on hold and not in the total."""
 
     result: str
     entry: str
     user: str
     board: str
     total: float | None
+    held: int
     judged_at: datetime
     url: str
 
@@ -37,6 +38,8 @@ class Cited:
 def citation(cited: Cited) -> Citation:
     """A sentence and a BibTeX record."""
     score = "no score" if cited.total is None else f"total score {cited.total:.1f}"
+    if cited.held:
+        score += f" ({cited.held} {'operator' if cited.held == 1 else 'operators'} on hold)"
     day = f"{cited.judged_at:%Y-%m-%d}"
     text = f"{cited.entry} ({cited.user}). {cited.board}, {score}. HapBoard {cited.result}, {day}. {cited.url}"
     title = f"{_tex(cited.entry)} on {_tex(cited.board)}: {score}"

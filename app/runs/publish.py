@@ -8,7 +8,7 @@ sources pool by their median, other sources win only outside the noise.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from sqlalchemy import select
@@ -29,7 +29,7 @@ from app.models import (
 )
 from app.submissions.happenings import advance
 from kernel_eval.model import Severity
-from kernel_eval.score import Attempt, Pool, best_pool
+from kernel_eval.score import Attempt, best_pool
 
 HELD_MESSAGE = "Every operator of it waits for a person's decision: see the flags."
 
@@ -87,15 +87,18 @@ def _restand(session: Session, board: Board, submission: Submission, result: Ope
         return
     key = {"board_id": board.id, "entry_id": submission.entry_id, "operator": result.operator}
     standing = session.get(Standing, key)
-    if standing is not None and (standing.score, standing.noise) == (pool.score, pool.band):
+    figures = {"run_id": int(pool.runs[0]), "score": pool.score, "noise": pool.band, "runs": len(pool.runs)}
+    if standing is not None and all(getattr(standing, name) == value for name, value in figures.items()):
         return
-    reason = "first score" if standing is None else f"pool of {len(pool.runs)} runs of the same sources"
-    if standing is None:
-        standing = Standing(**key, run_id=_run_of(pool), score=pool.score, noise=pool.band, published_at=now)
-        session.add(standing)
-    standing.run_id, standing.score, standing.noise, standing.published_at = _run_of(pool), pool.score, pool.band, now
-    figures = {"run_id": standing.run_id, "score": pool.score, "noise": pool.band}
+    reason = "first score" if standing is None else _reason(standing, figures)
+    session.merge(Standing(**key, **figures, published_at=now))
     session.add(StandingEvent(**key, **figures, at=now, reason=reason))
+
+
+def _reason(before: Standing, figures: Mapping[str, float]) -> str:
+    """Why a standing changes: another run of the same sources, or other sources that are better."""
+    same = before.run_id == figures["run_id"]
+    return f"median of {figures['runs']} runs of the same sources" if same else "better by more than the noise of both"
 
 
 def _attempts(session: Session, board_id: int, entry_id: int, operator: str) -> list[Attempt]:
@@ -114,8 +117,3 @@ def _attempts(session: Session, board_id: int, entry_id: int, operator: str) -> 
         for result, run_id in session.execute(query)
         if result.score is not None
     ]
-
-
-def _run_of(pool: Pool) -> int:
-    """The run that the standing names: the pool's first, whose permalink stays."""
-    return int(pool.runs[0])

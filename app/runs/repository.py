@@ -9,7 +9,18 @@ from sqlalchemy import Row, UnaryExpression, and_, func, or_, select, tuple_
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from app.lifecycle import RunStatus
-from app.models import Board, CaseResult, FlagRow, Mode, OperatorResult, Run, Submission, Worker, WorkerState
+from app.models import (
+    Board,
+    CaseResult,
+    FlagRow,
+    Mode,
+    OperatorResult,
+    Publication,
+    Run,
+    Submission,
+    Worker,
+    WorkerState,
+)
 
 _DURATIONS_LOOKED_AT = 20
 
@@ -138,8 +149,9 @@ def finished(session: Session, public_id: str, number: int) -> Row[Run, Submissi
 
 
 def scores(session: Session, submission_ids: Iterable[int]) -> list[Row[int, int, float]]:
-    """Submission, number of the finished run and score, of every scored operator."""
+    """Submission, number of the finished run and score, of every scored operator that is not held."""
     query = select(Run.submission_id, Run.number, OperatorResult.score)
-    query = query.join(OperatorResult, OperatorResult.run_id == Run.id).where(OperatorResult.score.is_not(None))
+    query = query.join(OperatorResult, OperatorResult.run_id == Run.id)
+    query = query.where(OperatorResult.score.is_not(None), OperatorResult.publication != Publication.HELD)
     query = query.where(Run.submission_id.in_(set(submission_ids)), Run.status == RunStatus.FINISHED)
     return list(session.execute(query.order_by(Run.submission_id, Run.number)))

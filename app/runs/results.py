@@ -10,15 +10,14 @@ from sqlalchemy.orm import Session
 from app.entries.schemas import EntryView
 from app.entries.service import entry_view
 from app.lifecycle import RunStatus, SubmissionStatus
-from app.models import Board, CaseResult, FlagRow, OperatorResult, Run, Submission, Suite, Visibility
+from app.models import Board, CaseResult, FlagRow, OperatorResult, Publication, Run, Submission, Suite, Visibility
 from app.operators.service import operator_titles
 from app.runs import repository
 from app.runs.citation import Cited, citation
-from app.runs.coarse import shown_score
+from app.runs.coarse import shown_score, told_verdict, told_verdict_of_all
 from app.runs.errors import ResultNotFound
 from app.runs.ids import parse_result_id, result_id
 from app.runs.schemas import CaseView, FlagView, OperatorResultView, ResultView, RunReport, WorstView
-from kernel_eval.model import Verdict, strongest
 
 
 def result_view(session: Session, text: str, public_url: str, reader_id: int | None) -> ResultView:
@@ -36,10 +35,10 @@ def result_of(run: Run, submission: Submission) -> str | None:
     return result_id(submission.public_id, run.number) if run.status is RunStatus.FINISHED else None
 
 
-def total_of(operators: Iterable[OperatorResult | OperatorResultView]) -> float | None:
-    """Sum of the scores as they are shown; None where nothing is scored."""
-    scores = [shown_score(operator.score) for operator in operators if operator.score is not None]
-    return round(sum(score or 0.0 for score in scores), 1) if scores else None
+def total_of(operators: Iterable[OperatorResultView]) -> float | None:
+    """Sum of the scores; None where nothing is scored."""
+    scores = [operator.score for operator in operators if operator.score is not None]
+    return round(sum(scores), 1) if scores else None
 
 
 def latest_run(session: Session, submission_id: int) -> Run | None:
@@ -48,7 +47,7 @@ def latest_run(session: Session, submission_id: int) -> Run | None:
 
 
 def totals_of(session: Session, submission_ids: Iterable[int]) -> dict[int, float]:
-    """Per submission the total of its latest finished run; submissions without a scored one are left out."""
+    """Per submission what its latest finished run counts; submissions of which nothing counts are left out."""
     found: dict[int, tuple[int, float]] = {}
     for submission_id, number, score in repository.scores(session, submission_ids):
         latest, total = found.get(submission_id, (0, 0.0))
@@ -84,7 +83,9 @@ def _view(
     report = RunReport.model_validate(run.report)
     own_id = result_id(submission.public_id, run.number)
     url = f"{public_url}/results/{own_id}"
-    total = total_of(operators)
+    held = [operator for operator in operators if operator.publication == Publication.HELD.value]
+    counting = [operator for operator in operators if operator not in held]
+    total = total_of(counting)
     judged_at = run.finished_at or run.queued_at
     return ResultView(
         id=own_id,
@@ -95,10 +96,11 @@ def _view(
         entry=entry,
         mode=submission.mode.value,
         judged_at=judged_at,
-        verdict=strongest(Verdict(operator.verdict) for operator in operators).value,
+        verdict=told_verdict_of_all(operator.verdict for operator in operators),
         message=report.message,
         total=total,
-        levels=_levels(operators),
+        held_total=total_of(held),
+        levels=_levels(counting),
         solved=sum(operator.solved for operator in operators),
         operators=list(operators),
         artifact_sha256=submission.artifact_sha256,
@@ -116,7 +118,7 @@ def _view(
         inconclusive=report.inconclusive,
         build_seconds=round(report.build_seconds, 1),
         environment=report.environment,
-        citation=citation(Cited(own_id, entry.name, entry.user, board.title, total, judged_at, url)),
+        citation=citation(Cited(own_id, entry.name, entry.user, board.title, total, len(held), judged_at, url)),
     )
 
 
@@ -138,7 +140,7 @@ def _operator(row: OperatorResult, title: str, cases: list[CaseView], flags: lis
         operator=row.operator,
         title=title,
         level=row.level,
-        verdict=row.verdict,
+        verdict=told_verdict(row.verdict, row.solved),
         publication=row.publication.value,
         score=shown_score(row.score),
         noise=round(row.noise, 1),

@@ -117,7 +117,8 @@ class ResultView(BaseModel):
     """A dated, immutable result: what one run of a submission found.
 
     `control_spread`: half of the control kernel's times lay within this share of their median; None where it was not
-    measured. `inconclusive`: the host wavered more than the rules allow, or nobody knows, so scores may have moved.
+    measured. `total` and `levels` leave out operators that are on hold; their scores add up to `held_total` (None where
+    none is). `inconclusive`: the host wavered more than the rules allow, or nobody knows, so scores may have moved.
     """
 
     id: str
@@ -131,6 +132,7 @@ class ResultView(BaseModel):
     verdict: str
     message: str
     total: float | None
+    held_total: float | None
     levels: dict[str, float]
     solved: int
     operators: list[OperatorResultView]

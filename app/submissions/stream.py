@@ -57,8 +57,8 @@ async def event_stream(watch: Watch) -> AsyncIterator[str]:
     after, position, silent_s = watch.after, "", 0.0
     with watch.portal.feed.watching(watch.row_id) as event:
         while True:
-            view = await run_in_threadpool(_look, watch.portal, watch.public_id, watch.reader_id)
-            pieces = [_event_text(found) for found in await run_in_threadpool(_events_after, watch, after)]
+            view, events = await run_in_threadpool(_now_and_since, watch, after)
+            pieces = [_event_text(found) for found in events]
             after = pieces[-1][0] if pieces else after
             texts = [text for _, text in pieces] + _position_text(view, position)
             position = _place(view)
@@ -97,6 +97,10 @@ def _row_id(portal: Portal, public_id: str, reader_id: int | None) -> int:
         return service.row_id(session, public_id, reader_id)
 
 
-def _events_after(watch: Watch, after: int) -> list[EventView]:
-    with watch.portal.database.session() as session:
-        return service.events_after(session, watch.row_id, after)
+def _now_and_since(watch: Watch, after: int) -> tuple[SubmissionView, list[EventView]]:
+    """The submission and its events after `after`, of one moment: a place in the queue never follows the outcome."""
+    portal = watch.portal
+    with portal.database.session() as session:
+        session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
+        view = service.submission_view(session, watch.public_id, watch.reader_id, portal.settings.public_url)
+        return view, service.events_after(session, watch.row_id, after)

@@ -9,10 +9,13 @@ from app.web.translation import mark as N_  # noqa: N812 - the name the catalogu
 
 NOT_ATTEMPTED: Final = "not_attempted"
 NOT_ATTEMPTED_GLYPH: Final = "–"
+ON_HOLD: Final = "on_hold"
+ON_HOLD_GLYPH: Final = "…"
 
 VERDICT_GLYPHS: Final[Mapping[str, str]] = {
     "accepted": "✓",
     "wrong_values": "×",
+    "hidden_failed": "×",
     "wrong_structure": "×",
     "crashed": "▲",
     "timed_out": "◷",
@@ -22,11 +25,13 @@ VERDICT_GLYPHS: Final[Mapping[str, str]] = {
     "tampered": "⊘",
     "internal_error": "!",
     NOT_ATTEMPTED: NOT_ATTEMPTED_GLYPH,
+    ON_HOLD: ON_HOLD_GLYPH,
 }
 
 VERDICT_WORDS: Final[Mapping[str, str]] = {
     "accepted": N_("accepted"),
     "wrong_values": N_("wrong values"),
+    "hidden_failed": N_("fails hidden cases"),
     "wrong_structure": N_("wrong structure"),
     "crashed": N_("crashed"),
     "timed_out": N_("timed out"),
@@ -36,11 +41,16 @@ VERDICT_WORDS: Final[Mapping[str, str]] = {
     "tampered": N_("tampered"),
     "internal_error": N_("our fault"),
     NOT_ATTEMPTED: N_("not attempted"),
+    ON_HOLD: N_("on hold"),
 }
 
 VERDICT_ADVICE: Final[Mapping[str, str]] = {
     "wrong_values": N_(
         "Compare your kernel with the operator's formula; `kernel-eval` shows the same element locally."
+    ),
+    "hidden_failed": N_(
+        "Every public case is right, some hidden ones are not. They come from the same ranges of shapes, dtypes, "
+        "values and attributes: test the corners that the public cases leave out."
     ),
     "wrong_structure": N_("Return exactly the declared tensors: count, dtype, shape, contiguous, on the right device."),
     "crashed": N_("Run the case locally with `kernel-eval`; the log excerpt has the signal or the exception."),

@@ -193,7 +193,7 @@ def _page(visit: Visit, view: StandingsView, query: lines.Query, levels: dict[st
         if mapped
         else Markup(""),
         heat_columns=column_names(mapped),
-        heat_table=twin_rows(board, levels, mapped),
+        heat_table=twin_rows(board, levels, mapped, _),
         facts=board_facts(board, _),
     )
 

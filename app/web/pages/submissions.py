@@ -27,7 +27,7 @@ from app.web.views.board import bars_of, board_path
 from app.web.views.facts import Fact, submission_facts
 from app.web.views.naming import entry_made, entry_name
 from app.web.views.status import StatusLine, status_line
-from app.web.views.submission import OperatorLine, inconclusive, mean_speedup, operator_line
+from app.web.views.submission import OperatorLine, held_words, inconclusive, mean_speedup, operator_line
 from app.web.visit import Visit, Visiting, redirect
 
 router = APIRouter()
@@ -54,6 +54,7 @@ class SubmissionPage:
     speedup: float | None
     levels: Markup
     inconclusive: str
+    held: str
     operators: tuple[OperatorLine, ...]
     log: str
     log_href: str
@@ -168,6 +169,7 @@ def _page(visit: Visit, found: _Found) -> SubmissionPage:
         speedup=mean_speedup(result) if result is not None else None,
         levels=bars_of(result.levels, board, _) if result is not None else Markup(""),
         inconclusive=inconclusive(result, _) if result is not None else "",
+        held=held_words(result, _) if result is not None else "",
         operators=tuple(
             operator_line(operator, found.specs.get(operator.operator, {}), board.slug, len(operators) == 1, _)
             for operator in operators

@@ -23,7 +23,7 @@ SLANTED_HEAD: Final = 80.0
 SLANT_BELOW: Final = 80.0
 SLANT_ROOM: Final = 56.0
 LEGEND: Final = 44.0
-LEGEND_WIDTH: Final = 400.0
+LEGEND_WIDTH: Final = 480.0
 CELL_GAP: Final = 2.0
 
 
@@ -134,6 +134,8 @@ def _legend(left: float, y: float, _: Gettext) -> Markup:
         text(_("limit 1.0"), end, y + 24, class_="tick", anchor="end"),
         element("rect", x=end + 16, y=y, width=width, height=10, class_="hap-over"),
         text(_("above: under review"), end + 16, y + 24, class_="tick"),
+        text(_("– not attempted"), end + 132, y + 10, class_="tick"),
+        text(_("… on hold"), end + 132, y + 24, class_="tick"),
         text("HAP", left - 8, y + 10, class_="head", anchor="end"),
     )
     return element("g", *swatches, *notes, class_="legend", aria_hidden="true")

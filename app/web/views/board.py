@@ -115,7 +115,7 @@ def board_lines(rows: Sequence[StandingRow], board: BoardView, _: Gettext) -> tu
         BoardLine(
             rank=f"={row.rank}" if ranks.count(row.rank) > 1 else str(row.rank),
             name=entry_name(row.entry),
-            made=entry_made(row.entry),
+            made=" · ".join(filter(None, (entry_made(row.entry), runs_words(row, _)))),
             href=f"/submissions/{row.submission}",
             total=row.total,
             behind=f"−{score(best - row.total)}" if best - row.total >= TIE else "",
@@ -127,6 +127,14 @@ def board_lines(rows: Sequence[StandingRow], board: BoardView, _: Gettext) -> tu
         )
         for row in rows
     )
+
+
+def runs_words(row: StandingRow, _: Gettext) -> str:
+    """How often the entry was judged, and over how many runs of the same sources its scores are medians."""
+    said = _("attempts: {count}").format(count=row.attempts)
+    pooled = max((placement.runs for placement in row.operators.values()), default=1)
+    medians = _("medians of up to {runs} runs").format(runs=pooled)
+    return said if pooled == 1 else f"{said}, {medians}"
 
 
 def bars_of(levels: dict[str, float], board: BoardView, _: Gettext) -> Markup:
@@ -153,7 +161,8 @@ def lead_sentence(rows: Sequence[StandingRow], most: float, _: Gettext) -> str:
         ahead=score(ahead),
         second=entry_name(second.entry),
     )
-    return f"{sentence} {_('Some of its cases are under review.')}" if first.badges else sentence
+    under_review = _("Some of its cases are under review.")
+    return f"{sentence} {under_review}" if first.badges else sentence
 
 
 def columns(query: Query, path: str, _: Gettext) -> tuple[Column, ...]:

@@ -11,7 +11,7 @@ from app.web.figures import hap, score
 from app.web.svg.heat_map import HeatCell, HeatRow
 from app.web.svg.markup import Gettext
 from app.web.views.naming import entry_name
-from app.web.words import NOT_ATTEMPTED, NOT_ATTEMPTED_GLYPH, VERDICT_WORDS, glyph, spelled
+from app.web.words import NOT_ATTEMPTED, NOT_ATTEMPTED_GLYPH, ON_HOLD, VERDICT_WORDS, glyph, spelled
 
 PERFORMANCE_POINTS: Final = 50.0
 COLUMN_LETTERS: Final = 14
@@ -42,14 +42,14 @@ def heat_rows(board: BoardView, levels: dict[str, str], rows: Sequence[StandingR
     )
 
 
-def twin_rows(board: BoardView, levels: dict[str, str], rows: Sequence[StandingRow]) -> tuple[TwinRow, ...]:
+def twin_rows(board: BoardView, levels: dict[str, str], rows: Sequence[StandingRow], _: Gettext) -> tuple[TwinRow, ...]:
     """The same figures as a table: score, and HAP in brackets."""
     return tuple(
         TwinRow(
             operator=name,
             level=levels.get(name, ""),
             href=operator_path(board.slug, name),
-            cells=tuple(_figures(row.operators.get(name)) for row in rows),
+            cells=tuple(_figures(name, row, _) for row in rows),
         )
         for name in sorted(board.operators, key=lambda name: (levels.get(name, ""), name))
     )
@@ -73,10 +73,9 @@ def _cell(operator: str, row: StandingRow, _: Gettext) -> HeatCell:
     placement = row.operators.get(operator)
     name = entry_name(row.entry)
     if placement is None:
-        said = _("{operator}, {entry}: {word}").format(
-            operator=operator, entry=name, word=_(VERDICT_WORDS[NOT_ATTEMPTED])
-        )
-        return HeatCell(None, NOT_ATTEMPTED_GLYPH, said, None)
+        state = ON_HOLD if operator in row.held else NOT_ATTEMPTED
+        said = _("{operator}, {entry}: {word}").format(operator=operator, entry=name, word=_(VERDICT_WORDS[state]))
+        return HeatCell(None, glyph(state), said, None)
     value = mean_hap(placement)
     word = _(spelled(VERDICT_WORDS, placement.verdict))
     said = _("{operator}, {entry}: score {score}, HAP {hap}, {word}").format(
@@ -86,9 +85,10 @@ def _cell(operator: str, row: StandingRow, _: Gettext) -> HeatCell:
     return HeatCell(value, mark, said, f"/submissions/{row.submission}#{operator}")
 
 
-def _figures(placement: Placement | None) -> str:
+def _figures(operator: str, row: StandingRow, _: Gettext) -> str:
+    placement = row.operators.get(operator)
     if placement is None:
-        return NOT_ATTEMPTED_GLYPH
+        return _(VERDICT_WORDS[ON_HOLD]) if operator in row.held else NOT_ATTEMPTED_GLYPH
     mark = "" if placement.verdict == "accepted" else f"{glyph(placement.verdict)} "
     return f"{mark}{score(placement.score)} ({hap(mean_hap(placement))})"
 

@@ -67,7 +67,7 @@ def worker_line(worker: WorkerView, now: datetime, _: Gettext) -> WorkerLine:
 
 
 def _line(position: str, run: QueuedRun, now: datetime, state: str, _: Gettext) -> QueueLine:
-    kind = "" if run.mode == "ranked" else f", {_('practice')}"
+    kind = "" if run.mode == "ranked" else ", " + _("practice")
     again = "" if run.attempt <= 1 else ", " + _("attempt {number}").format(number=run.attempt)
     return QueueLine(
         position=position,

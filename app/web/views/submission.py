@@ -58,6 +58,7 @@ class OperatorLine:
     name: str
     level: str
     score: float | None
+    held: bool
     bar: Markup
     verdict: str
     cases_summary: str
@@ -82,6 +83,7 @@ def operator_line(result: OperatorResultView, specs: Specs, board: str, alone: b
         name=result.operator,
         level=result.level,
         score=result.score,
+        held=result.publication == "held",
         bar=three_axis_bar(points, _),
         verdict=result.verdict,
         cases_summary=_cases_summary(result, _),
@@ -106,6 +108,17 @@ def mean_speedup(result: ResultView) -> float | None:
     """Geometric mean of the operators' speed-ups; None where none was timed."""
     speedups = [operator.speedup for operator in result.operators if operator.speedup]
     return math.exp(math.fsum(math.log(value) for value in speedups) / len(speedups)) if speedups else None
+
+
+def held_words(result: ResultView, _: Gettext) -> str:
+    """What of a result does not count yet, and why; empty where all of it does."""
+    if result.held_total is None:
+        return ""
+    names = ", ".join(operator.operator for operator in result.operators if operator.publication == "held")
+    said = _(
+        "{score} more points ({names}) are on hold: they count neither here nor on the board until a person decides."
+    )
+    return said.format(score=score(result.held_total), names=names)
 
 
 def inconclusive(result: ResultView, _: Gettext) -> str:

@@ -251,7 +251,15 @@ def test_what_fails_on_hidden_cases_alone_is_told_by_a_coarse_count(full: Stage)
     view = get(full, f"/results/{own}")
     exp = next(operator for operator in view["operators"] if operator["operator"] == "exp")
     assert (exp["public_passed"], exp["hidden_correct_percent"], exp["solved"]) == (20, 95, False)
-    assert exp["verdict"] == "accepted"
+    assert (exp["verdict"], view["verdict"]) == ("hidden_failed", "hidden_failed")
+    ranked = get(full, f"/boards/{BOARD}/standings")["rows"]
+    row = next(row for row in ranked if row["submission"] == own)
+    assert {
+        name: placed["verdict"] for name, placed in row["operators"].items() if placed["verdict"] != "accepted"
+    } == {"exp": "hidden_failed"}
+    page = full.http.get(f"/submissions/{own}", headers={"Accept": "text/html"}).text
+    assert page.count("fails hidden cases") == 1
+    assert "test the corners that the public cases leave out" in page
     assert {field for field in exp if "hidden" in field} == {"hidden_correct_percent", "hidden_total"}
     assert "crashed" not in json.dumps(view)
     assert "wrong_values" not in json.dumps(view)

@@ -7,8 +7,11 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
+from app.boards.service import StandingsQuery, operator_standings_view, standings_view
+from app.entries.service import history_view
 from app.lifecycle import SubmissionStatus
 from app.models import Board, Mode, OperatorResult, Publication, Standing, StandingEvent, Visibility
+from app.web.views.board import runs_words
 from tests.app.runs.conftest import Bench, judged
 
 pytestmark = pytest.mark.database
@@ -59,6 +62,33 @@ def test_running_the_same_sources_again_is_no_lottery(bench: Bench) -> None:
     judged(bench, 10, "Lucky", {"exp": 90.0})
     judged(bench, 20, "Lucky", {"exp": 81.0})
     assert stands(bench, first) == {"exp": 81.0}, "the median of 80, 90 and 81"
+
+
+def test_a_board_row_tells_how_many_runs_its_score_is_the_median_of(bench: Bench) -> None:
+    for start, score in enumerate((80.0, 90.0, 81.0)):
+        judged(bench, 10 * start, "Pooled", {"exp": score, "gelu": 70.0})
+    with bench.owner.session() as session:
+        rows = standings_view(session, "cann-bench-small-cpu", StandingsQuery()).rows
+        row = next(row for row in rows if row.entry.agent == "Pooled")
+        exp = next(
+            found
+            for found in operator_standings_view(session, "cann-bench-small-cpu", "exp").rows
+            if found.entry.agent == "Pooled"
+        )
+        history = [change.reason for change in history_view(session, row.entry.id).changes if change.operator == "exp"]
+    assert row.attempts == 3
+    assert {name: (placed.score, placed.runs) for name, placed in row.operators.items()} == {
+        "exp": (81.0, 3),
+        "gelu": (70.0, 3),
+    }
+    assert (exp.compile_points, exp.correct_points, exp.performance_points) == (20.0, 30.0, 31.0)
+    assert row.operators["exp"].performance_points == 31.0
+    assert "attempts: 3, medians of up to 3 runs" in runs_words(row, lambda text: text)
+    assert history == [
+        "first score",
+        "median of 2 runs of the same sources",
+        "median of 3 runs of the same sources",
+    ]
 
 
 def test_a_hold_withholds_its_operator_alone(bench: Bench) -> None:

@@ -70,10 +70,12 @@ def test_a_citation_names_result_date_and_score_and_is_sound_bibtex() -> None:
             user="ada",
             board="CANN Bench small · cpu",
             total=612.34,
+            held=0,
             judged_at=datetime(2026, 11, 30, tzinfo=UTC),
             url="https://b.example/results/HB-DEMO-2026-000123",
         )
     )
+    assert "on hold" not in made.text
     assert "HB-DEMO-2026-000123, 2026-11-30" in made.text
     assert "612.3" in made.bibtex
     assert made.bibtex.startswith("@misc{hbdemo2026000123,")

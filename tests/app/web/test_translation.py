@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import string
 from collections.abc import Iterator
@@ -55,6 +56,18 @@ def translated() -> list[Message]:
 
 def key_of(message: Message) -> str:
     return message.id[0] if isinstance(message.id, tuple) else message.id
+
+
+def test_no_message_hides_in_an_f_string_where_the_extraction_does_not_see_it() -> None:
+    hidden = [
+        f"{path.relative_to(ROOT)}:{call.lineno}"
+        for path in sorted((ROOT / "app/web").rglob("*.py"))
+        for piece in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(piece, ast.JoinedStr)
+        for call in ast.walk(piece)
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in KEYWORDS
+    ]
+    assert hidden == []
 
 
 def test_messages_are_found_in_templates_and_in_code() -> None:
