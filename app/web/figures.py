@@ -24,28 +24,45 @@ def hap(value: float | None) -> str:
 
 def ratio(value: float | None) -> str:
     """A speed-up with three significant figures, such as `1.42×`."""
-    return NOTHING if value is None or not math.isfinite(value) else f"{_rounded(value, 3, None)}×"
+    return NOTHING if value is None or not math.isfinite(value) else f"{_written(value, _last_figure(value))}×"
 
 
 def microseconds(value: float | None, interval: tuple[float, float] | None = None) -> str:
-    """A time in µs with three significant figures, fewer where the interval is wider than the last one."""
+    """A time in µs with three significant figures, fewer where the interval allows no more; it stays inside that.
+
+    How many an interval allows is the rule of the Particle Data Group (Review of Particle Physics, section 5.3).
+    """
     if value is None or not math.isfinite(value):
         return NOTHING
-    half_width = None if interval is None else (interval[1] - interval[0]) / 2
-    return _rounded(value, 3, half_width)
+    finest = _last_figure(value)
+    if interval is None or interval[0] >= interval[1]:
+        return _written(value, finest)
+    place = max(finest, min(_place_allowed((interval[1] - interval[0]) / 2), _exponent(value)))
+    while place > finest and not interval[0] <= round(value / 10.0**place) * 10.0**place <= interval[1]:
+        place -= 1
+    return _written(value, place)
 
 
-def _rounded(value: float, significant: int, half_width: float | None) -> str:
+def _place_allowed(half_width: float) -> int:
+    """The power of ten of the last figure beside an uncertainty: two of its digits up to 354, one from 355 on."""
+    exponent = _exponent(half_width)
+    return exponent - 1 if half_width / 10.0**exponent < 3.55 else exponent
+
+
+def _last_figure(value: float) -> int:
+    """The power of ten of the third significant figure."""
+    return _exponent(value) - 2
+
+
+def _exponent(value: float) -> int:
+    return math.floor(math.log10(abs(value))) if value else 0
+
+
+def _written(value: float, place: int) -> str:
     if value == 0:
         return "0"
-    place = math.floor(math.log10(abs(value))) - significant + 1
-    if half_width:
-        place = max(place, math.floor(math.log10(half_width)))
-    place = min(place, math.floor(math.log10(abs(value))))
     rounded = round(value / 10.0**place) * 10.0**place
-    if math.floor(math.log10(abs(rounded))) > math.floor(math.log10(abs(value))):
-        place += 1
-    return grouped(rounded, max(-place, 0))
+    return grouped(rounded, max(-place - (_exponent(rounded) > _exponent(value)), 0))
 
 
 def grouped(value: float, decimals: int = 0) -> str:

@@ -1,6 +1,8 @@
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from app.web import figures
 
@@ -33,9 +35,20 @@ def test_times_have_three_significant_figures_with_thin_spaces(value: float, wri
 
 def test_times_show_no_more_digits_than_their_interval_allows() -> None:
     assert figures.microseconds(47.26, (47.2, 47.3)) == "47.3"
-    assert figures.microseconds(47.26, (45.0, 49.0)) == "47"
-    assert figures.microseconds(1234.0, (1100.0, 1400.0)) == "1\u2009200"
+    assert figures.microseconds(47.26, (43.0, 51.0)) == "47"
+    assert figures.microseconds(1234.0, (700.0, 1600.0)) == "1\u2009200"
     assert figures.microseconds(3.2, (1.0, 900.0)) == "3"
+    assert figures.microseconds(553.0, (400.0, 640.0)) == "550"
+    assert figures.microseconds(34.9, (34.0, 74.6)) == "35", "30 would lie outside"
+
+
+@given(st.floats(0.001, 1e6), st.floats(0, 1), st.floats(0, 100))
+def test_a_written_time_is_within_three_figures_of_its_value_or_inside_its_interval(
+    value: float, below: float, above: float
+) -> None:
+    low, high = value * (1 - below), value * (1 + above)
+    written = float(figures.microseconds(value, (low, high)).replace("\u2009", ""))
+    assert low <= written <= high or written == pytest.approx(value, rel=0.0051)
 
 
 def test_moments_are_written_in_utc_whatever_their_zone() -> None:
