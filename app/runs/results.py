@@ -101,7 +101,7 @@ def _view(
         total=total,
         held_total=total_of(held),
         levels=_levels(counting),
-        solved=sum(operator.solved for operator in operators),
+        solved=sum(operator.solved for operator in counting),
         operators=list(operators),
         artifact_sha256=submission.artifact_sha256,
         suite=suite.name,

@@ -116,9 +116,9 @@ class Citation(BaseModel):
 class ResultView(BaseModel):
     """A dated, immutable result: what one run of a submission found.
 
+    `total`, `levels` and `solved` leave out operators on hold; their scores sum to `held_total` (None where none is).
     `control_spread`: half of the control kernel's times lay within this share of their median; None where it was not
-    measured. `total` and `levels` leave out operators that are on hold; their scores add up to `held_total` (None where
-    none is). `inconclusive`: the host wavered more than the rules allow, or nobody knows, so scores may have moved.
+    measured. `inconclusive`: the host wavered more than the rules allow, or nobody knows, so scores may have moved.
     """
 
     id: str

@@ -158,7 +158,7 @@ def _page(visit: Visit, found: _Found) -> SubmissionPage:
         permalink=result.url if result is not None else view.links.page,
         name=entry_name(view.entry),
         made=entry_made(view.entry),
-        status=view.status,
+        status="queued" if view.wait else view.status,
         badges=badges(view, result),
         board_href=board_path(board.slug),
         board_title=board.title,

@@ -105,8 +105,9 @@ def operator_line(result: OperatorResultView, specs: Specs, board: str, alone: b
 
 
 def mean_speedup(result: ResultView) -> float | None:
-    """Geometric mean of the operators' speed-ups; None where none was timed."""
-    speedups = [operator.speedup for operator in result.operators if operator.speedup]
+    """Geometric mean of the speed-ups of operators that are not on hold; None where none was timed."""
+    counting = (operator for operator in result.operators if operator.publication != "held")
+    speedups = [operator.speedup for operator in counting if operator.speedup]
     return math.exp(math.fsum(math.log(value) for value in speedups) / len(speedups)) if speedups else None
 
 

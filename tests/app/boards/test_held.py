@@ -45,6 +45,7 @@ def test_result_list_board_and_citation_give_one_total_without_it(stage: Stage, 
     counting = sum(operator["score"] for name, operator in by_name.items() if name != "exp")
     assert result["total"] == row["total"] == listed["total"] == pytest.approx(counting)
     assert result["levels"] == row["levels"]
+    assert result["solved"] == row["solved"] == 7
     assert result["held_total"] == by_name["exp"]["score"] > 75
     for cited in (result["citation"]["text"], result["citation"]["bibtex"]):
         assert f"total score {row['total']:.1f} (1 operator on hold)" in cited
