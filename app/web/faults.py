@@ -34,7 +34,7 @@ ARCHIVE_RULES: Final[Mapping[str, str]] = {
     "SUB-010": N_("Paths must not lead upwards with “..”."),
     "SUB-011": N_("Links are not allowed; put the file itself in."),
     "SUB-012": N_("Only regular files and folders are allowed."),
-    "SUB-013": N_("Files with setuid or setgid bits are not allowed."),
+    "SUB-013": N_("Files with setuid, setgid or sticky bits are not allowed."),
     "SUB-014": N_("A name is not valid UTF-8."),
     "SUB-015": N_("A name has characters that are not allowed."),
     "SUB-016": N_("A name or path is too long."),
@@ -61,7 +61,6 @@ FORM_MESSAGES: Final[Mapping[str, tuple[str, str]]] = {
     "is missing; send the archive in this field": (N_("Choose an archive."), "file"),
 }
 """What services say of a field, in the words of the form, with the field where the service names none."""
-VALUE_ERROR: Final = "Value error, "
 
 
 def form_fault(fault: Fault, fields: Mapping[str, str], _: Gettext) -> FormFault:
@@ -72,8 +71,7 @@ def form_fault(fault: Fault, fields: Mapping[str, str], _: Gettext) -> FormFault
     """
     if fault.rule in ARCHIVE_RULES:
         return FormFault(fault.rule, fault.where, _archive_message(fault, _), "file")
-    said = fault.message.removeprefix(VALUE_ERROR)
-    message, field = FORM_MESSAGES.get(said, (said, ""))
+    message, field = FORM_MESSAGES.get(fault.message, (fault.message, ""))
     field = fault.where if fault.where in fields else field
     return FormFault("", fields.get(field, fault.where), _(message), field)
 

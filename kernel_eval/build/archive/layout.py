@@ -24,7 +24,9 @@ def find_root(tree: Tree, ledger: Ledger) -> str:
         return ""
     tops = sorted({path.split("/", 1)[0] for path in paths})
     root = f"{tops[0]}/" if len(tops) == 1 and not _is_submission(paths, "") and tops[0] not in paths else ""
-    if not _is_submission(paths, root):
+    if folder := next((path for path in (root + BUILD_SCRIPT, BUILD_SCRIPT) if tree.is_folder(path)), None):
+        ledger.add(Rule.BUILD_SCRIPT, folder, "is a folder; it must be a file, which builds a wheel into dist/")
+    elif not _is_submission(paths, root):
         _explain(paths, tops, root, ledger)
     elif (script := tree.files.get(root + BUILD_SCRIPT)) is not None and script.size_bytes == 0:
         ledger.add(Rule.BUILD_SCRIPT, BUILD_SCRIPT, "is empty; it must build a wheel into dist/")

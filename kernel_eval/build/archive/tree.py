@@ -58,6 +58,10 @@ class Tree:
         """Keep the file at `path`."""
         self.files[path] = Entry(path, size_bytes, bool(mode & EXECUTABLE_BITS))
 
+    def is_folder(self, path: str) -> bool:
+        """Whether a folder of that name was kept, by itself or because something lies in it."""
+        return self._seen.get(folded(path)) == (path, Kind.FOLDER)
+
     def _path(self, member: Member) -> str | None:
         """The normalised path; "" for the archive's own root; None where the name breaks a rule."""
         if member.name is None:

@@ -199,6 +199,18 @@ BAD: dict[str, tuple[Callable[[], bytes], str, set[Rule]]] = {
     "an empty dist": (lambda: tar({"a/dist/readme.md": b"x"}), "x.tar", {Rule.NOTHING_TO_BUILD}),
     "two top folders": (lambda: tar({"a/build.sh": b"x", "b/build.sh": b"x"}), "x.tar", {Rule.SEVERAL_FOLDERS}),
     "a file beside the folder": (lambda: tar({"a/build.sh": b"x", "README": b"x"}), "x.tar", {Rule.SEVERAL_FOLDERS}),
+    "a folder as build script": (lambda: tar({"build.sh/x": b"x", "csrc/x": b"x"}), "x.tar", {Rule.BUILD_SCRIPT}),
+    "a folder as build script alone": (lambda: tar({"build.sh/x": b"x"}), "x.tar", {Rule.BUILD_SCRIPT}),
+    "a folder as build script in the top folder": (
+        lambda: zip_({"a/build.sh/": b"", "a/x": b"x"}),
+        "x.zip",
+        {Rule.BUILD_SCRIPT},
+    ),
+    "a folder as build script beside a wheel": (
+        lambda: tar({"dist/a.whl": b"x"}, tar_info("build.sh", type=tarfile.DIRTYPE)),
+        "x.tar",
+        {Rule.BUILD_SCRIPT},
+    ),
     "an empty build script": (lambda: tar({"build.sh": b""}), "x.tar", {Rule.BUILD_SCRIPT}),
     "something behind a gzip": (lambda: gzip.compress(tar(GOOD)) + b"PK\x03\x04", "x.tar.gz", {Rule.TRAILING_DATA}),
     "something behind a tar": (lambda: tar(GOOD) + b"more", "x.tar", {Rule.TRAILING_DATA}),
