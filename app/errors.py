@@ -128,10 +128,18 @@ def as_portal_error(error: HTTPException) -> PortalError:
 
 def validation_faults(errors: Sequence[Any]) -> tuple[Fault, ...]:
     """The framework's findings about parameters as faults; values are not echoed."""
-    return tuple(
-        Fault("REQ-001", ".".join(str(part) for part in error.get("loc", ())), str(error.get("msg", "invalid")))
-        for error in errors
-    )
+    return tuple(Fault("REQ-001", _place(error), _said(error)) for error in errors)
+
+
+def _place(error: Any) -> str:
+    """The field; what is wrong with several of them together is the form's fault."""
+    return ".".join(str(part) for part in error.get("loc", ())) or "form"
+
+
+def _said(error: Any) -> str:
+    """What is wrong: in a rule's own words where it is one of ours, without the framework's prefix."""
+    cause = error.get("ctx", {}).get("error")
+    return str(cause) if isinstance(cause, Exception) else str(error.get("msg", "invalid"))
 
 
 def install(app: FastAPI) -> None:

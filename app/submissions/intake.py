@@ -4,30 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import unicodedata
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from fastapi import Request
-from pydantic import ValidationError
+from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
 from app.auth.cookie import CSRF_FIELD, CSRF_HEADER
 from app.auth.principal import Principal, check_csrf
 from app.auth.tokens import Scope
-from app.errors import validation_faults
 from app.portal import Portal, portal_of
 from app.storage import StagedFile, TooLarge
 from app.submissions import service
 from app.submissions.errors import SubmissionRefused, UploadBroken, UploadTooLarge
+from app.submissions.form import key_faults, read_form
 from app.submissions.multipart import FILE_FIELD, MAX_FIELD_BYTES, MAX_FIELDS, FormReader, boundary_of
-from app.submissions.schemas import SubmissionForm
 from app.submissions.service import Accepted, Handed
 from kernel_eval.build.archive import ArchiveLimits, check_archive
 from kernel_eval.errors import ArchiveRefused, Fault
 
-MAX_KEY_LENGTH = 128
 _FORM_BYTES = MAX_FIELDS * MAX_FIELD_BYTES
 _BLOCK_BYTES = 1024 * 1024
 _DRAIN_S = 10.0
@@ -56,14 +55,13 @@ async def take_in(request: Request, principal: Principal, key: str | None = None
 
 def _accept(portal: Portal, principal: Principal, staged: StagedFile, reader: FormReader, key: str | None) -> Accepted:
     """Judge what was received and hand it to the service. Runs in a thread."""
-    form, faults = _form(reader)
-    faults += _key_faults(key)
+    form, faults = read_form(reader.fields)
+    faults = [*reader.faults, *faults, *key_faults(key)]
     staged.file.flush()
     filename = shown_filename(reader.filename or "")
     faults += _archive_faults(staged, reader.filename, portal.settings.max_upload_bytes)
     with portal.database.session() as session:
-        if form is not None:
-            faults += service.board_faults(session, form.board)
+        faults += _board_faults(session, reader.fields, faults)
         if faults or form is None:
             raise SubmissionRefused("The upload breaks rules; `errors` names each of them. Nothing was kept.", faults)
         handed = Handed(form, filename, staged.sha256, staged.size_bytes, key)
@@ -131,19 +129,11 @@ async def _refuse_early(request: Request, max_bytes: int) -> None:
     raise UploadTooLarge(max_bytes)
 
 
-def _form(reader: FormReader) -> tuple[SubmissionForm | None, list[Fault]]:
-    faults = list(reader.faults)
-    try:
-        return SubmissionForm.model_validate(reader.fields), faults
-    except ValidationError as error:
-        return None, faults + list(validation_faults(error.errors()))
-
-
-def _key_faults(key: str | None) -> list[Fault]:
-    if key is None or (0 < len(key) <= MAX_KEY_LENGTH and key.isascii() and key.isprintable()):
+def _board_faults(session: Session, fields: Mapping[str, str], faults: Sequence[Fault]) -> list[Fault]:
+    """Whether the board exists, whatever else is wrong; a name that can be no board's has its fault already."""
+    if "board" not in fields or Fault("REQ-001", "board", "") in [replace(fault, message="") for fault in faults]:
         return []
-    message = f"must be 1 to {MAX_KEY_LENGTH} printable ASCII characters"
-    return [Fault("REQ-004", "Idempotency-Key", message)]
+    return service.board_faults(session, fields["board"].strip())
 
 
 def _archive_faults(staged: StagedFile, filename: str | None, max_bytes: int) -> list[Fault]:

@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationInfo, field_validator
 
 from app.entries.schemas import EntryView
 from app.models import Mode, Visibility
@@ -39,14 +39,15 @@ class SubmissionForm(BaseModel):
     harness: ShortText = ""
     dsl: Dsl = Dsl.UNSTATED
     note: LongText = ""
-    visibility: Visibility = Visibility.PUBLIC
     mode: Mode = Mode.RANKED
+    visibility: Visibility = Visibility.PUBLIC
 
-    @model_validator(mode="after")
-    def _ranked_is_public(self) -> SubmissionForm:
-        if self.mode is Mode.RANKED and self.visibility is Visibility.PRIVATE:
+    @field_validator("visibility")
+    @classmethod
+    def _ranked_is_public(cls, visibility: Visibility, others: ValidationInfo) -> Visibility:
+        if visibility is Visibility.PRIVATE and others.data.get("mode") is Mode.RANKED:
             raise ValueError("a ranked submission is public; send mode=practice to keep it private")
-        return self
+        return visibility
 
 
 class EventView(BaseModel):

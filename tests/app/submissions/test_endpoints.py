@@ -77,13 +77,39 @@ def test_a_bad_archive_is_refused_by_its_rule_and_nothing_is_left(stage: Stage, 
 
 def test_all_faults_of_fields_key_board_and_archive_come_at_once(stage: Stage) -> None:
     bad = tar_gz({"../a": b"x", "b\x07": b"x"})
-    answer = stage.submit(bad, board="nowhere", key="k" * 129, dsl="cobol", agent="a" * 81, typo="x")
+    wrong = {"board": "nowhere", "dsl": "cobol", "agent": "a" * 81, "typo": "x", "visibility": "private"}
+    answer = stage.submit(bad, key="k" * 129, **wrong)
     found = faults(answer)
     assert answer.status_code == 422
-    assert {where for _, where in found} >= {"dsl", "agent", "typo", "Idempotency-Key"}
-    assert {rule for rule, _ in found} >= {"SUB-010", "SUB-015", "REQ-004"}
-    unknown = stage.submit(board="nowhere")
-    assert ("REQ-005", "board") in faults(unknown)
+    assert {where for _, where in found} >= {*wrong, "Idempotency-Key"}
+    assert {rule for rule, _ in found} >= {"SUB-010", "SUB-015", "REQ-004", "REQ-005"}
+    assert all(not error["message"].startswith("Value error") for error in answer.json()["errors"])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "expected"),
+    [
+        ({}, []),
+        ({"dsl": "cobol"}, [("REQ-001", "dsl")]),
+        ({"mode": "fast", "visibility": "private"}, [("REQ-001", "mode")]),
+        ({"visibility": "private"}, [("REQ-001", "visibility")]),
+    ],
+)
+@pytest.mark.parametrize("archive", [GOOD_ARCHIVE, tar_gz({"board": b"x"})], ids=["good archive", "bad archive"])
+@pytest.mark.parametrize("board", ["nowhere", "", "a\x07", BOARD])
+def test_a_wrong_board_is_named_once_whatever_else_is_wrong(
+    stage: Stage, archive: bytes, board: str, wrong: dict[str, str], expected: list[tuple[str, str]]
+) -> None:
+    found = faults(answer) if (answer := stage.submit(archive, board=board, **wrong)).status_code == 422 else []
+    assert [where for rule, where in found if rule != "SUB-023"].count("board") == (board != BOARD)
+    assert ("SUB-023" in {rule for rule, _ in found}) == (archive != GOOD_ARCHIVE)
+    assert set(expected) <= set(found)
+
+
+def test_a_repeated_field_and_an_unknown_board_come_at_once(stage: Stage) -> None:
+    twice = [("board", (None, "nowhere")), ("board", (None, "nowhere")), ("file", ("k.tar.gz", GOOD_ARCHIVE))]
+    answer = stage.http.post("/api/v1/submissions", files=twice, headers=stage.headers())
+    assert faults(answer) == [("REQ-003", "board"), ("REQ-005", "board")]
 
 
 def test_a_missing_file_is_named(stage: Stage) -> None:
