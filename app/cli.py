@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,21 +22,31 @@ if TYPE_CHECKING:
 
     from app.client.api import Client
 
-EXIT_NOT_PUBLISHED = 1
-EXIT_FAULT = 3
-_URL = click.option(
-    "--url", envvar="HAPBOARD_URL", default="http://127.0.0.1:8000", show_default=True, help="The portal."
-)
-_TOKEN = click.option("--token", envvar="HAPBOARD_TOKEN", default="", help="A token; better given as HAPBOARD_TOKEN.")
-_TIMEOUT = click.option("--timeout", "timeout_s", default=3600.0, show_default=True, help="Seconds to wait at most.")
+_URL = click.option("--url", help="The service's address.  [env: HAPBOARD_URL; else the local stack of this clone]")
+_TOKEN = click.option("--token", help="A token; better not on a command line.  [env: HAPBOARD_TOKEN]")
+_TIMEOUT = click.option(
+    "--timeout", "timeout_s", type=click.FloatRange(0), default=3600.0, show_default=True,
+    help="Seconds to wait at most.",
+)  # fmt: skip
+_WAIT = click.option("--wait/--no-wait", default=False, help="Wait until it is settled and print the result.")
+_EXITS = """\b
+Exit codes:
+  0  done; with --wait: published, and every operator of the board is solved
+  1  with --wait: judged and something failed, or not published (held, cancelled, withdrawn)
+  2  the call can't be used: option, address, token, name, field or archive; nothing was kept
+  3  the service failed, can't be reached, or took longer than --timeout"""
 
 
-@click.group()
+@click.group(context_settings={"max_content_width": 100}, epilog=_EXITS)
 def commands() -> None:
-    """HapBoard: a leaderboard of NPU kernels."""
+    """HapBoard: a leaderboard of NPU kernels.
+
+    Which service is meant, say HAPBOARD_URL and HAPBOARD_TOKEN (or --url and --token). Where neither does and the
+    current folder lies in a clone whose `make up` is running, that local stack is meant; standard error says so then.
+    """
 
 
-@commands.command()
+@commands.command(epilog=_EXITS)
 @click.argument("source", type=click.Path(path_type=Path))
 @click.option("--board", required=True, help="Which board.")
 @click.option("--agent", default="", help="The agent that wrote it.")
@@ -45,42 +56,57 @@ def commands() -> None:
 @click.option("--note", default="", help="Anything worth knowing.")
 @click.option("--visibility", default="public", type=click.Choice(["public", "private"]), show_default=True)
 @click.option("--mode", default="ranked", type=click.Choice(["ranked", "practice"]), show_default=True)
-@click.option("--wait/--no-wait", default=False, help="Wait until it is settled and print the result.")
+@_WAIT
 @click.option("--key", default=None, help="Idempotency key; a fresh one where not given.")
 @_URL
 @_TOKEN
 @_TIMEOUT
-def submit(source: Path, wait: bool, key: str | None, url: str, token: str, timeout_s: float, **fields: str) -> None:
+def submit(
+    source: Path, wait: bool, key: str | None, url: str | None, token: str | None, timeout_s: float, **fields: str
+) -> None:
     """Hand SOURCE in, a folder or an archive, and print what became of it as JSON."""
-    from app.client.pack import packed
-
     with _told_faults():
-        filename, data = packed(source)
-        client = _client(url, token)
-        view = client.submit(filename, data, fields, key or uuid.uuid4().hex)
-        _finish(client, view, wait, timeout_s)
+        from app.client.handing import ready_archive
+
+        client, key = _client(url, token), uuid.uuid4().hex if key is None else key
+        filename, data = ready_archive(source, fields, key, client)
+        _finish(client, client.submit(filename, data, fields, key), wait, timeout_s)
 
 
-@commands.command()
+@commands.command(epilog=_EXITS)
 @click.argument("submission")
-@click.option("--wait/--no-wait", default=False, help="Wait until it is settled and print the result.")
+@_WAIT
 @_URL
 @_TOKEN
 @_TIMEOUT
-def status(submission: str, wait: bool, url: str, token: str, timeout_s: float) -> None:
+def status(submission: str, wait: bool, url: str | None, token: str | None, timeout_s: float) -> None:
     """Print a submission, by its id, as JSON."""
     with _told_faults():
         client = _client(url, token)
         _finish(client, client.status(submission), wait, timeout_s)
 
 
-@commands.command()
+@commands.command(epilog=_EXITS)
 @click.argument("board")
 @_URL
-def standings(board: str, url: str) -> None:
+@_TOKEN
+def standings(board: str, url: str | None, token: str | None) -> None:
     """Print a board's standings as JSON."""
     with _told_faults():
-        _print(_client(url, "").standings(board))
+        _print(_client(url, token).standings(board))
+
+
+@commands.command("env", epilog=_EXITS)
+@_URL
+@_TOKEN
+def print_environment(url: str | None, token: str | None) -> None:
+    """Print HAPBOARD_URL and HAPBOARD_TOKEN for other programs: eval "$(hapboard env)"."""
+    from app.client.target import TOKEN_VARIABLE, URL_VARIABLE, choose_target
+
+    with _told_faults():
+        target = choose_target(url, token)
+        target.need_token()
+        click.echo(f"export {URL_VARIABLE}={shlex.quote(target.url)} {TOKEN_VARIABLE}={shlex.quote(target.token)}")
 
 
 @commands.group()
@@ -149,29 +175,31 @@ def main() -> None:
 
 
 def _finish(client: Client, view: dict[str, Any], wait: bool, timeout_s: float) -> None:
-    """Print the view, with the result where it was waited for; exit 1 where it was not published."""
+    """Print the view, with the result where it was waited for; its exit code is that of the outcome then."""
+    from app.client.outcome import settled_exit
+
     if not wait:
         _print(view)
         return
     settled = client.settled(view["id"], timeout_s)
-    _print({**settled, "result": client.result(settled)})
-    if settled["status"] != "published":
-        raise SystemExit(EXIT_NOT_PUBLISHED)
+    result = client.result(settled)
+    _print({**settled, "result": result})
+    raise SystemExit(settled_exit(settled, result))
 
 
 @contextmanager
 def _told_faults() -> Iterator[None]:
     """Tell expected faults in plain words: 2 for what the caller can mend, 3 for what he can't."""
     from app.client.api import ApiError
+    from app.client.outcome import Exit
     from app.errors import PortalError
 
     try:
         yield
-    except UsageError as fault:
-        raise click.UsageError(str(fault)) from fault
-    except (ApiError, PortalError) as fault:
+    except (UsageError, ApiError, PortalError) as fault:
+        mendable = fault.status < 500 if isinstance(fault, PortalError) else isinstance(fault, UsageError)
         click.echo(f"Error: {fault}", err=True)
-        raise SystemExit(EXIT_FAULT) from fault
+        raise SystemExit(Exit.USAGE if mendable else Exit.OURS) from fault
 
 
 @contextmanager
@@ -193,10 +221,15 @@ def _database_url() -> str:
     return url
 
 
-def _client(url: str, token: str) -> Client:
+def _client(url: str | None, token: str | None) -> Client:
+    """A client of the service that is meant; standard error names one that was found."""
     from app.client.api import Client
+    from app.client.target import choose_target
 
-    return Client(url.rstrip("/"), token)
+    target = choose_target(url, token)
+    if target.stack is not None:
+        click.echo(f"hapboard: talking to {target.url}, the local stack in {target.stack}", err=True)
+    return Client(target.url, target.token)
 
 
 def _print(body: dict[str, Any]) -> None:

@@ -23,6 +23,7 @@ from app.openapi import DOCUMENT, document_text
 from app.settings import AppSettings
 from local_stack.programs import API_MEMORY
 from tests.app.conftest import BOARD, GOOD_ARCHIVE, Stage
+from tests.factories.leases import fail_thrice
 
 MAX_RESIDENT_MIB = 120
 TEXTS = {"type", "title", "status", "detail", "instance", "errors"}
@@ -151,10 +152,10 @@ class TestCommandLine:
     def test_users_and_tokens_are_made_and_a_folder_is_handed_in(self, run: CliRunner, tmp_path: Path) -> None:
         made = run.invoke(commands, ["user", "create", "cli-user"])
         assert made.exit_code == 0, made.output
-        assert run.invoke(commands, ["user", "create", "cli-user"]).exit_code == 3
+        assert run.invoke(commands, ["user", "create", "cli-user"]).exit_code == 2
         token = json.loads(run.invoke(commands, ["token", "create", "cli-user", "--days", "1"]).stdout)
         assert token["scopes"] == ["submit"]
-        assert run.invoke(commands, ["token", "create", "nobody"]).exit_code == 3
+        assert run.invoke(commands, ["token", "create", "nobody"]).exit_code == 2
 
         (tmp_path / "build.sh").write_text("#!/bin/bash\n")
         (tmp_path / "__pycache__").mkdir()
@@ -176,12 +177,61 @@ class TestCommandLine:
         assert unbuildable.exit_code == 2
         assert "SUB-023" in unbuildable.output
         (tmp_path / "build.sh").write_text("x")
-        nobody = run.invoke(commands, ["submit", str(tmp_path), "--board", BOARD])
-        assert nobody.exit_code == 3
-        assert "Sign in" in nobody.output
-        missing = run.invoke(commands, ["status", "HB-LOCAL-2026-999999"])
-        assert missing.exit_code == 3
-        assert "Traceback" not in missing.output + nobody.output
+        unknown = ["--token", f"hapb_12345678_{'a' * 43}"]
+        calls = {
+            "needs a token": ["submit", str(tmp_path), "--board", BOARD],
+            "Sign in": ["submit", str(tmp_path), "--board", BOARD, *unknown],
+            "Not found: There is no submission": ["status", "HB-LOCAL-2026-999999"],
+            "There is no board": ["standings", "nope"],
+        }
+        for expected, call in calls.items():
+            done = run.invoke(commands, call)
+            assert (done.exit_code, done.stdout) == (2, ""), done.output
+            assert expected in done.stderr
+            assert "Traceback" not in done.stderr
+
+    def test_all_faults_of_archive_fields_key_board_and_token_come_at_once(
+        self, run: CliRunner, stage: Stage, tmp_path: Path
+    ) -> None:
+        (tmp_path / "readme.md").write_text("x")
+        call = [
+            "submit",
+            str(tmp_path),
+            "--board",
+            "nowhere",
+            "--dsl",
+            "cobol",
+            "--key",
+            "ä",
+            "--visibility",
+            "private",
+        ]
+        done = run.invoke(commands, call)
+        assert done.exit_code == 2
+        for expected in ("SUB-023", "REQ-001 dsl", "REQ-001 visibility", "REQ-004", "REQ-005 board", "a token"):
+            assert expected in done.stderr, done.stderr
+        assert "Value error" not in done.stderr
+        (tmp_path / "build.sh").write_text("x")
+        sent = run.invoke(commands, [*call, "--token", stage.token("ada")])
+        assert sent.exit_code == 2
+        assert "REQ-005 board" in sent.stderr
+
+    def test_waiting_ends_with_the_exit_code_of_what_became_of_it(self, run: CliRunner, stage: Stage) -> None:
+        cancelled = stage.submit().json()["id"]
+        stage.http.post(f"/api/v1/submissions/{cancelled}/cancel", headers=stage.headers())
+        failed = stage.submit().json()["id"]
+        fail_thrice(stage, failed)
+        for own, code in ((cancelled, 1), (failed, 3)):
+            done = run.invoke(commands, ["status", own, "--wait"])
+            assert done.exit_code == code, done.output
+            assert json.loads(done.stdout)["id"] == own
+            assert run.invoke(commands, ["status", own]).exit_code == 0
+
+    def test_the_exit_codes_stand_in_the_help(self, run: CliRunner) -> None:
+        for command in ([], ["submit"], ["status"], ["standings"]):
+            said = run.invoke(commands, [*command, "--help"]).stdout
+            assert "Exit codes:\n" in said
+            assert [line.split()[0] for line in said.partition("Exit codes:\n")[2].splitlines() if line] == list("0123")
 
     def test_waiting_ends_with_the_time_given(self, run: CliRunner, stage: Stage) -> None:
         own = stage.submit().json()["id"]
