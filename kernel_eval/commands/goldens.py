@@ -16,7 +16,7 @@ def golden() -> None:
 
 @golden.command("package")
 @suite_options
-@click.option("--out", type=FOLDER, required=True, help="Folder for the wheel: a --source-dir for `eval`.")
+@click.option("--out", type=FOLDER, required=True, help="Folder to become the submission: a --source-dir.")
 def package_command(suite_name: str, bench_data: Path | None, out: Path) -> None:
     """Build a wheel that registers every golden as torch.ops.cann_bench.<function>, to be judged like a submission."""
     from kernel_eval.golden.package import build_golden_wheel

@@ -23,6 +23,7 @@ from kernel_eval.golden.foreign_package import foreign_submission
 from kernel_eval.model import Operator, Suite
 
 PACKAGE = "cann_bench"
+DIST = "dist"
 EPOCH = (1980, 1, 1, 0, 0, 0)
 TAG = "py3-none-any"
 _MAKING = '''"""The goldens of {suite} {version} as torch operators; suite digest {digest}."""
@@ -38,17 +39,17 @@ LIBRARY = torch.library.Library("{package}", "DEF")
 
 
 def build_golden_wheel(suite: Suite, out: Path) -> Path:
-    """Write the wheel into the folder `out`; the same suite gives the same bytes.
+    """Write the wheel into `dist/` of `out`, which is a submission then; the same suite gives the same bytes.
 
-    Raises `UsageError` where `out` cannot be written or holds another wheel of the package, `GoldenFault` where a
-    golden cannot be read.
+    Raises `UsageError` where `out` cannot be written or holds another wheel, `GoldenFault` where a golden cannot be
+    read.
     """
     version = f"{_release(suite.version)}+{suite.digest[:12]}"
-    path = out / f"{PACKAGE}-{version}-{TAG}.whl"
+    path = out / DIST / f"{PACKAGE}-{version}-{TAG}.whl"
     content = _wheel(golden_package(suite), version)
     try:
-        out.mkdir(parents=True, exist_ok=True)
-        others = sorted(found.name for found in out.glob("*.whl") if found.name != path.name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        others = sorted(str(found.relative_to(out)) for found in out.rglob("*.whl") if found != path)
         if others:
             raise UsageError(f"--out {out}: holds {', '.join(others)}; a submission has exactly one wheel, remove it")
         scratch = path.with_name(f".{path.name}.new")

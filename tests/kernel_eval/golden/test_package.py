@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import zipfile
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from app.client.pack import packed
+from kernel_eval.build.archive import check_archive
 from kernel_eval.cli import main
 from kernel_eval.errors import GoldenFault, UsageError
 from kernel_eval.golden.package import build_golden_wheel, torch_schema
@@ -70,16 +73,27 @@ def test_the_same_suite_gives_the_same_wheel_byte_by_byte(small: Suite, tmp_path
         assert not any("kernel_eval" in wheel.read(name).decode() for name in wheel.namelist())
 
 
+def test_the_folder_of_the_goldens_is_a_submission_as_it_stands(small: Suite, tmp_path: Path) -> None:
+    wheel = build_golden_wheel(small, tmp_path / "goldens")
+    name, data = packed(tmp_path / "goldens")
+    judged_archive = check_archive(io.BytesIO(data), name)
+    assert judged_archive.prebuilt
+    assert [entry.path for entry in judged_archive.entries] == [f"dist/{wheel.name}"]
+
+
 def test_goldens_are_packaged_without_being_executed(tmp_path: Path) -> None:
     root = write_suite(tmp_path / "tasks", golden=f"open({str(tmp_path / 'ran')!r}, 'w')\n")
     build_golden_wheel(load_suite(root, "tiny"), tmp_path / "out")
     assert not (tmp_path / "ran").exists()
 
 
-def test_a_folder_with_another_wheel_or_without_permission_is_refused(small: Suite, tmp_path: Path) -> None:
-    (tmp_path / "other-1-py3-none-any.whl").touch()
+@pytest.mark.parametrize("place", [".", "dist"])
+def test_a_folder_with_another_wheel_or_without_permission_is_refused(small: Suite, tmp_path: Path, place: str) -> None:
+    (tmp_path / place).mkdir(exist_ok=True)
+    (tmp_path / place / "other-1-py3-none-any.whl").touch()
     with pytest.raises(UsageError, match="other-1-py3-none-any"):
         build_golden_wheel(small, tmp_path)
+    (tmp_path / place / "other-1-py3-none-any.whl").rename(tmp_path / "other-1-py3-none-any.whl")
     with pytest.raises(UsageError, match="cannot be written"):
         build_golden_wheel(small, tmp_path / "other-1-py3-none-any.whl" / "below")
 
@@ -99,7 +113,7 @@ def test_a_schema_is_respelled_for_torch() -> None:
 def test_the_command_prints_the_wheel(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["golden", "package", "--out", str(tmp_path / "out")]) == 0
     path = Path(capsys.readouterr().out.strip())
-    assert path.parent == tmp_path / "out"
+    assert path.parent == tmp_path / "out" / "dist"
     assert path.is_file()
     assert main(["golden", "package", "--suite", "nosuch", "--out", str(tmp_path / "out")]) == 2
 
