@@ -34,7 +34,9 @@ class Interrupted(BaseException):
 
 
 @click.group(help=__doc__)
-@click.option("--var", type=click.Path(path_type=Path), default=PROJECT / "var", help="The stack's folder.")
+@click.option(
+    "--var", type=click.Path(path_type=Path), envvar="HAPBOARD_VAR", default=PROJECT / "var", help="The stack's folder."
+)
 @click.pass_context
 def main(context: click.Context, var: Path) -> None:
     """The group of commands."""
@@ -112,10 +114,11 @@ def _supervise(stack: Stack, no_example: bool) -> int:
 def _run(stack: Stack, no_example: bool) -> None:
     screen = stack.screen
     programs = stack.start()
+    client = Client(programs.address, example.ensure_token(stack.layout, programs))
     if not no_example:
-        client = Client(programs.address, example.ensure_token(stack.layout, programs))
         example.show(example.judge_once(stack.layout, client, stack.board, screen), screen)
     screen.say(f"\n  Board    [bold cyan]{programs.address}/boards/{stack.board}[/]")
+    screen.say(f"  Submit   .venv/bin/hapboard submit examples/cpu_cpp --board {stack.board} --wait")
     screen.say(f"  Token    {stack.layout.token}\n  Stop     Ctrl-C, or `make down`\n")
     while True:
         time.sleep(TEND_S)

@@ -18,6 +18,7 @@ from rich.console import Console
 
 from kernel_eval.hap import save_peaks
 from kernel_eval.sandbox.selftest import check_host
+from local_stack import example
 from local_stack.client import Client, packed
 from local_stack.console import Screen
 from local_stack.example import ensure_token
@@ -101,6 +102,83 @@ def test_the_example_is_judged_scored_and_published(client: Client, judged: dict
     log = httpx.get(f"{client.address}/api/v1/submissions/{judged['id']}/log", timeout=30).text
     assert "operator exp (1 of 2)" in log
     assert log.rstrip().endswith("published")
+
+
+def shell_blocks(readme: str, heading: str) -> list[str]:
+    """The shell commands below a heading, block by block, without comments."""
+    section = (PROJECT / readme).read_text().partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    return [re.sub(r" +# .*", "", block) for block in re.findall(r"```sh\n(.*?)```", section, re.DOTALL)]
+
+
+def typed(commands: str, layout: Layout, folder: Path) -> subprocess.CompletedProcess[str]:
+    """The commands as a person types them into a fresh shell in the clone; other files and a board of a trial alone."""
+    assert example.BOARD in commands or "--out" in commands
+    text = commands.replace("/tmp/", f"{folder}/").replace(example.BOARD, BOARD)
+    bare = {"PATH": "/usr/bin:/bin", "HOME": str(folder), "HAPBOARD_VAR": str(layout.var)}
+    order = ["bash", "-euo", "pipefail", "-c", text]
+    return subprocess.run(order, cwd=PROJECT, env=bare, capture_output=True, text=True, check=False, timeout=600)
+
+
+IN_THE_CLONE = pytest.mark.skipif(
+    not (PROJECT / ".venv/bin/hapboard").exists(), reason="the README's commands need .venv, which `make setup` makes"
+)
+
+
+def test_the_readmes_say_the_same_commands() -> None:
+    assert len(shell_blocks("README.md", "Submit")) == 2
+    assert shell_blocks("README.md", "Submit") == shell_blocks("README.zh.md", "提交")
+    judge = shell_blocks("README.md", "Judge on your own machine")
+    assert len(judge) == 1
+    assert judge == shell_blocks("README.zh.md", "在自己的机器上评测")
+
+
+@IN_THE_CLONE
+def test_the_readmes_way_to_submit_works_as_it_stands(client: Client, layout: Layout, tmp_path: Path) -> None:
+    """All of it but the waiting, which is long: the archive is the example's."""
+    by_cli, by_curl = shell_blocks("README.md", "Submit")
+    assert " --wait" in by_cli
+    done = typed(by_cli.replace(" --wait", ""), layout, tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stderr == f"hapboard: talking to {client.address}, the local stack in {layout.var}\n"
+    sent = typed(by_curl, layout, tmp_path)
+    assert sent.returncode == 0, sent.stderr
+    views = [json.loads(done.stdout), json.loads(sent.stdout)]
+    assert [view["entry"]["agent"] for view in views] == ["", "my-agent"]
+    assert views[0]["artifact_sha256"] == views[1]["artifact_sha256"]
+    headers = {"Authorization": f"Bearer {client.token}"}
+    for view in reversed(views):
+        assert httpx.post(view["links"]["cancel"], headers=headers, timeout=30).status_code == 200
+
+
+@IN_THE_CLONE
+@pytest.mark.slow
+def test_the_readmes_way_to_submit_ends_with_the_published_result(
+    client: Client, layout: Layout, tmp_path: Path
+) -> None:
+    done = typed(shell_blocks("README.md", "Submit")[0], layout, tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    seen = json.loads(done.stdout)
+    assert seen["status"] == "published"
+    assert all(row["solved"] for row in seen["result"]["operators"])
+
+
+@IN_THE_CLONE
+@pytest.mark.slow
+def test_the_readmes_goldens_are_a_submission_that_is_right(client: Client, layout: Layout, tmp_path: Path) -> None:
+    (block,) = shell_blocks("README.md", "Judge on your own machine")
+    (package,) = [line for line in block.splitlines() if "golden package" in line]
+    submit = f".venv/bin/hapboard submit /tmp/goldens --board {example.BOARD} --wait"
+    done = typed(f"{package}\n{submit}\n", layout, tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@IN_THE_CLONE
+@pytest.mark.slow
+def test_a_submission_that_fails_ends_the_command_with_1(client: Client, layout: Layout) -> None:
+    submit = f".venv/bin/hapboard submit examples/broken_build --board {example.BOARD} --wait"
+    done = typed(submit, layout, Path("/tmp"))
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert {row["verdict"] for row in json.loads(done.stdout)["result"]["operators"]} == {"build_failed"}
 
 
 @pytest.mark.slow

@@ -102,7 +102,7 @@ def test_it_starts_mends_itself_and_stops_without_a_trace(stack: Stack) -> None:
     supervisor = stack.up()
     assert stack.get("/healthz").status_code == 200
     assert stack.get("/api/v1/boards").json()[0]["slug"] == "tiny-cpu"
-    for secret in ("secrets.json", "season-secret"):
+    for secret in ("secrets.json", "season-secret", "token"):
         assert (stack.var / secret).stat().st_mode & 0o777 == 0o600
     if os.geteuid() == 0:
         owners = {name: Path(f"/proc/{pid}").stat().st_uid for name, pid in stack.pids().items()}

@@ -102,7 +102,8 @@ def _form(visit: Visit, values: Mapping[str, str], faults: tuple[Fault, ...], st
         faults=tuple(form_fault(fault, _labels(fields, visit.gettext), visit.gettext) for fault in faults),
         max_bytes=visit.portal.settings.max_upload_bytes,
     )
-    return visit.page("pages/submit.html", status, section="submit", form=form)
+    origin = visit.portal.settings.public_url
+    return visit.page("pages/submit.html", status, section="submit", form=form, origin=origin)
 
 
 def _fields(_: Gettext) -> tuple[Field, ...]:

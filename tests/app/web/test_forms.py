@@ -76,6 +76,12 @@ def test_chinese_readers_get_the_rule_in_chinese_with_the_exact_message(submitte
     assert "不允许使用绝对路径。" in answer.text
 
 
+def test_the_form_shows_a_command_that_names_service_token_and_program(submitter: httpx.Client) -> None:
+    text = submitter.get("/submit").text
+    assert "export HAPBOARD_URL=http://board.example\nexport HAPBOARD_TOKEN=hapb_…\n" in text
+    assert f".venv/bin/hapboard submit my-kernels/ --board {BOARD} --wait" in text
+
+
 def test_no_file_at_all_is_a_named_fault(submitter: httpx.Client) -> None:
     data = {"board": (None, BOARD), "csrf_token": (None, csrf(submitter))}
     answer = submitter.post("/submit", files=data)
