@@ -20,6 +20,7 @@ from app.queue import Dispatcher, celery_sender
 from app.requests import RequestLog
 from app.runs import endpoints as runs
 from app.settings import AppSettings
+from app.stopping import told_of_stop
 from app.storage import FileStore
 from app.submissions import endpoints as submissions
 from app.submissions.feed import Feed
@@ -77,7 +78,8 @@ def _lifespan(portal: Portal, dispatcher: Dispatcher) -> Lifespan:
         await run_in_threadpool(portal.store.remove_stale)
         dispatcher.start()
         portal.feed.start()
-        yield
+        with told_of_stop(portal.feed.close):
+            yield
         await portal.feed.stop()
         await run_in_threadpool(dispatcher.stop)
         portal.database.engine.dispose()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from secrets import token_hex
 
@@ -22,8 +23,20 @@ class BadAddress(PortalError):
     status, slug, title = 400, "bad-address", "Bad address"
 
 
+class Stopping(PortalError):
+    """The portal stops before the request could be answered; nothing of it was kept."""
+
+    status, slug, title = 503, "stopping", "Stopping"
+
+    def __init__(self) -> None:
+        super().__init__("The service is being restarted. Try again in a minute.", headers={"Retry-After": "60"})
+
+
 class RequestLog:
-    """ASGI middleware that gives every request an id and logs method, path, status and milliseconds."""
+    """ASGI middleware that gives every request an id and logs method, path, status and milliseconds.
+
+    A request that is still open when the server has waited long enough is told so.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -46,6 +59,9 @@ class RequestLog:
         with structlog.contextvars.bound_contextvars(request_id=request_id):
             try:
                 await (refused or self.app)(scope, receive, note)
+            except asyncio.CancelledError:  # the server cancels requests only where it stops
+                if not status:
+                    await problem_response(Request(scope), Stopping())(scope, receive, note)
             finally:
                 elapsed_ms = round((time.perf_counter() - begun) * 1000, 1)
                 _log.info("request", method=scope["method"], path=scope["path"], status=status, ms=elapsed_ms)

@@ -19,6 +19,8 @@ API_IDENTITY = Identity(uid=61101, gid=61101)
 """An id of no account: the portal owns its uploads and can read nothing of the worker's."""
 API_MEMORY = {"MALLOC_ARENA_MAX": "2"}
 """Threads that take uploads share their free memory, instead of keeping some each for good."""
+API_OPTIONS = ("--no-access-log", "--log-level", "warning", "--timeout-graceful-shutdown", "3")
+"""Requests are logged by the portal itself; those that are open when it stops have 3 s."""
 PASSED_ON = ("PATH", "HAPBOARD_BENCH_DATA", "TZ")
 API_STOP = ((signal.SIGTERM, 5.0),)
 WORKER_STOP = ((signal.SIGTERM, 20.0), (signal.SIGQUIT, 3.0))
@@ -43,10 +45,9 @@ class Programs:
     def api(self) -> Program:
         """The portal: as an unprivileged user where we are root."""
         listen = ("--host", "127.0.0.1", "--port", str(self.api_port))
-        quiet = ("--no-access-log", "--log-level", "warning", "--timeout-graceful-shutdown", "3")
         return Program(
             name="api",
-            argv=[sys.executable, "-m", "uvicorn", "--factory", "app.main:create_app", *listen, *quiet],
+            argv=[sys.executable, "-m", "uvicorn", "--factory", "app.main:create_app", *listen, *API_OPTIONS],
             log=self.layout.log("api"),
             env=_environment()
             | self._shared(database.APP)

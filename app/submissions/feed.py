@@ -29,6 +29,15 @@ class Feed:
     database_url: str
     _waiting: dict[int, set[asyncio.Event]] = field(default_factory=dict)
     _task: asyncio.Task[None] | None = None
+    closing: bool = False
+    """The portal is about to stop: nobody should wait for news any more."""
+
+    def close(self) -> None:
+        """Wake everybody who waits; they find that there is nothing to wait for any more. In the event loop."""
+        self.closing = True
+        for events in self._waiting.values():
+            for event in events:
+                event.set()
 
     def start(self) -> None:
         """Start to listen, in the running event loop."""

@@ -31,7 +31,10 @@ class Watch:
 
 
 async def settled_view(portal: Portal, public_id: str, reader_id: int | None, wait_s: float) -> SubmissionView:
-    """The submission once it is settled, or as it is after `wait_s`. Raises `SubmissionNotFound`."""
+    """The submission once it is settled, or as it is after `wait_s` or when the portal stops.
+
+    Raises `SubmissionNotFound`.
+    """
     loop = asyncio.get_running_loop()
     deadline = loop.time() + wait_s
     view = await run_in_threadpool(_look, portal, public_id, reader_id)
@@ -42,13 +45,13 @@ async def settled_view(portal: Portal, public_id: str, reader_id: int | None, wa
         while True:
             view = await run_in_threadpool(_look, portal, public_id, reader_id)
             left = deadline - loop.time()
-            if view.settled or left <= 0:
+            if view.settled or left <= 0 or portal.feed.closing:
                 return view
             await news(event, left)
 
 
 async def event_stream(watch: Watch) -> AsyncIterator[str]:
-    """Server-sent events after `watch.after`, until the submission is settled.
+    """Server-sent events after `watch.after`, until the submission is settled or the portal stops.
 
     Every event bears its id, so that a reader who comes back misses none. While
     the submission waits, `position` events without id tell its place in the queue.
@@ -69,6 +72,8 @@ async def event_stream(watch: Watch) -> AsyncIterator[str]:
                 yield text
             if view.settled:
                 yield f"event: settled\ndata: {json.dumps({'status': view.status})}\n\n"
+                return
+            if watch.portal.feed.closing:
                 return
             await news(event, LOOK_AGAIN_S)
 

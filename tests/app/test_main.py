@@ -3,12 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import socket
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -21,9 +15,9 @@ from sqlalchemy import text
 from app.cli import commands
 from app.openapi import DOCUMENT, document_text
 from app.settings import AppSettings
-from local_stack.programs import API_MEMORY
 from tests.app.conftest import BOARD, GOOD_ARCHIVE, Stage
 from tests.factories.leases import fail_thrice
+from tests.factories.serving import portal_process
 
 MAX_RESIDENT_MIB = 120
 TEXTS = {"type", "title", "status", "detail", "instance", "errors"}
@@ -60,37 +54,10 @@ def test_the_document_tells_of_every_address_and_of_problems() -> None:
 
 
 @pytest.fixture
-def process(app_settings: AppSettings, stage: Stage) -> Iterator[tuple[httpx.Client, int]]:
+def process(app_settings: AppSettings, stage: Stage, tmp_path: Path) -> Iterator[tuple[httpx.Client, int]]:
     """The portal as its own process, as it runs in production; its pid."""
-    settings = {
-        "HAPBOARD_DATABASE_URL": app_settings.database_url,
-        "HAPBOARD_BROKER_URL": app_settings.broker_url,
-        "HAPBOARD_STORAGE_DIR": str(app_settings.storage_dir),
-        "HAPBOARD_SECRET_KEY": app_settings.secret_key.get_secret_value(),
-    }
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "uvicorn", "--factory", "app.main:create_app", "--port", str(port)]
-    with subprocess.Popen(
-        command, env={**os.environ, **settings, **API_MEMORY}, stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT
-    ) as running:
-        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=30) as http:
-            _wait_until_ready(http)
-            yield http, running.pid
-        running.terminate()
-        assert running.wait(timeout=20) in {0, -signal.SIGTERM}
-
-
-def _wait_until_ready(http: httpx.Client) -> None:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        try:
-            assert http.get("/healthz").status_code == 200
-        except httpx.TransportError:
-            time.sleep(0.1)
-        else:
-            return
-    pytest.fail("the portal is not ready within a minute")
+    with portal_process(app_settings, tmp_path / "api.log") as (http, running):
+        yield http, running.pid
 
 
 def resident_mib(pid: int) -> float:
