@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from anyio import CapacityLimiter
 from fastapi import FastAPI
 from starlette.requests import HTTPConnection
 
@@ -12,6 +13,8 @@ from app.db.session import Database
 from app.settings import AppSettings
 from app.storage import FileStore
 from app.submissions.feed import Feed
+
+ARCHIVES_AT_ONCE = 2
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,8 @@ class Portal:
     store: FileStore
     feed: Feed
     signer: CookieSigner
+    judging: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(ARCHIVES_AT_ONCE))
+    """Whoever judges an archive has one of its places, for each may take some MiB while it is unpacked."""
 
 
 def portal_of(connection: HTTPConnection) -> Portal:

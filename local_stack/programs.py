@@ -17,8 +17,9 @@ from local_stack.reach import Identity
 
 API_IDENTITY = Identity(uid=61101, gid=61101)
 """An id of no account: the portal owns its uploads and can read nothing of the worker's."""
-API_MEMORY = {"MALLOC_ARENA_MAX": "2"}
-"""Threads that take uploads share their free memory, instead of keeping some each for good."""
+API_MEMORY = {"MALLOC_ARENA_MAX": "2", "MALLOC_MMAP_THRESHOLD_": "131072", "MALLOC_TRIM_THRESHOLD_": "131072"}
+"""Threads that take uploads share their free memory and give it back: left alone, the allocator learns from the first
+large piece to keep tens of MiB for the next one."""
 API_OPTIONS = ("--no-access-log", "--log-level", "warning", "--timeout-graceful-shutdown", "3")
 """Requests are logged by the portal itself; those that are open when it stops have 3 s."""
 PASSED_ON = ("PATH", "HAPBOARD_BENCH_DATA", "TZ")

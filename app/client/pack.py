@@ -7,10 +7,13 @@ import io
 import tarfile
 from pathlib import Path
 
-from kernel_eval.build.archive import check_archive
+from kernel_eval.build.archive import ArchiveLimits, check_archive
 from kernel_eval.errors import UsageError
 
 _LEFT_OUT = frozenset({".git", "__pycache__", "build", ".venv", ".mypy_cache", ".ruff_cache", ".pytest_cache"})
+
+_LIMITS = ArchiveLimits(max_archive_bytes=1 << 40)
+"""How large an archive may be is the service's own setting, and its own to say."""
 
 
 def packed(source: Path) -> tuple[str, bytes]:
@@ -19,14 +22,20 @@ def packed(source: Path) -> tuple[str, bytes]:
     The same folder gives the same bytes. Raises `UsageError` (`ArchiveRefused`
     with all faults) before anything is sent.
     """
-    if source.is_dir():
-        name, data = f"{source.resolve().name}.tar.gz", _packed_folder(source)
-    elif source.is_file():
-        name, data = source.name, source.read_bytes()
-    else:
-        raise UsageError(f"{source}: no such folder or archive")
-    check_archive(io.BytesIO(data), name)
+    try:
+        name, data = _read(source)
+    except OSError as error:
+        raise UsageError(f"{error.filename or source}: cannot be read: {error.strerror or error}") from error
+    check_archive(io.BytesIO(data), name, _LIMITS)
     return name, data
+
+
+def _read(source: Path) -> tuple[str, bytes]:
+    if source.is_dir():
+        return f"{source.resolve().name}.tar.gz", _packed_folder(source)
+    if source.is_file():
+        return source.name, source.read_bytes()
+    raise UsageError(f"{source}: no such folder or archive")
 
 
 def _packed_folder(folder: Path) -> bytes:

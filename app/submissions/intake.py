@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from anyio import to_thread
 from fastapi import Request
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
@@ -28,7 +29,7 @@ from kernel_eval.build.archive import ArchiveLimits, check_archive
 from kernel_eval.errors import ArchiveRefused, Fault
 
 _FORM_BYTES = MAX_FIELDS * MAX_FIELD_BYTES
-_BLOCK_BYTES = 1024 * 1024
+_BLOCK_BYTES = 256 * 1024
 _DRAIN_S = 10.0
 
 
@@ -50,7 +51,7 @@ async def take_in(request: Request, principal: Principal, key: str | None = None
         request.state.sent_fields = dict(reader.fields)
         sent = reader.fields.pop(CSRF_FIELD, None) or request.headers.get(CSRF_HEADER)
         check_csrf(portal, principal, sent)
-        return await run_in_threadpool(_accept, portal, principal, staged, reader, key)
+        return await to_thread.run_sync(_accept, portal, principal, staged, reader, key, limiter=portal.judging)
 
 
 def _accept(portal: Portal, principal: Principal, staged: StagedFile, reader: FormReader, key: str | None) -> Accepted:
@@ -108,7 +109,7 @@ async def _drain(blocks: AsyncIterator[bytes], max_bytes: int) -> None:
 
 
 async def _blocks(request: Request) -> AsyncIterator[bytes]:
-    """The body in blocks of about a MiB, so that a thread is taken for each block and not for each packet."""
+    """The body in blocks of some 256 KiB, so that a thread is taken for each block and not for each packet."""
     pending = bytearray()
     async for piece in request.stream():
         pending += piece

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import lzma
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -16,6 +18,7 @@ from app.cli import commands
 from app.openapi import DOCUMENT, document_text
 from app.settings import AppSettings
 from tests.app.conftest import BOARD, GOOD_ARCHIVE, Stage
+from tests.factories.archives import tar, zip_, zstd
 from tests.factories.leases import fail_thrice
 from tests.factories.serving import portal_process
 
@@ -56,7 +59,8 @@ def test_the_document_tells_of_every_address_and_of_problems() -> None:
 @pytest.fixture
 def process(app_settings: AppSettings, stage: Stage, tmp_path: Path) -> Iterator[tuple[httpx.Client, int]]:
     """The portal as its own process, as it runs in production; its pid."""
-    with portal_process(app_settings, tmp_path / "api.log") as (http, running):
+    whole = app_settings.model_copy(update={"max_upload_bytes": AppSettings.model_fields["max_upload_bytes"].default})
+    with portal_process(whole, tmp_path / "api.log") as (http, running):
         yield http, running.pid
 
 
@@ -86,6 +90,37 @@ def test_a_process_under_use_stays_small(process: tuple[httpx.Client, int], stag
     with ThreadPoolExecutor(8) as pool:
         seen = [status for statuses in pool.map(use, range(16)) for status in statuses]
     assert max(seen) < 400
+    assert resident_mib(pid) <= MAX_RESIDENT_MIB, resident_mib(pid)
+
+
+@pytest.mark.database
+@pytest.mark.queue
+def test_a_process_gives_back_what_large_uploads_and_bombs_took(
+    process: tuple[httpx.Client, int], stage: Stage
+) -> None:
+    http, pid = process
+    headers = stage.headers()
+    zeros = tar({"build.sh": b"x", "zeros": bytes(40 << 20)})
+    bombs = [
+        ("x.tar.gz", gzip.compress(zeros, 1)),
+        ("x.tar.xz", lzma.compress(zeros, preset=0)),
+        ("x.tar.zst", zstd(zeros)),
+        ("x.zip", zip_({"build.sh": b"x", "zeros": bytes(40 << 20)})),
+    ]
+    start = b'--b\r\nContent-Disposition: form-data; name="file"; filename="x.tar"\r\n\r\n'
+    form = {**headers, "Content-Type": "multipart/form-data; boundary=b"}
+
+    def upload(_: int) -> int:
+        pieces = (piece for piece in [start, *[bytes(1 << 20)] * 300])
+        return http.post("/api/v1/submissions", content=pieces, headers=form).status_code
+
+    def bomb(number: int) -> int:
+        data, files = {"board": BOARD}, {"file": bombs[number % len(bombs)]}
+        return http.post("/api/v1/submissions", data=data, files=files, headers=headers).status_code
+
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(upload, range(2))) == {413}
+        assert set(pool.map(bomb, range(20))) == {422}
     assert resident_mib(pid) <= MAX_RESIDENT_MIB, resident_mib(pid)
 
 

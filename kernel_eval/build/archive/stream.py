@@ -12,10 +12,10 @@ from kernel_eval.build.archive.formats import MAGIC, Format
 from kernel_eval.build.archive.rules import ArchiveLimits, Rule, UnreadableError, size_text
 
 CHUNK_BYTES = 1 << 16
-OUTPUT_BYTES = 1 << 20
+OUTPUT_BYTES = 1 << 18
 """What one step of decompression may yield, where the decoder can bound it."""
-ZSTD_CHUNK_BYTES = 256
-"""zstd's decoder can't bound its output; 256 bytes hold at most 64 blocks of 128 KiB, so 8 MiB."""
+ZSTD_CHUNK_BYTES = 128
+"""zstd's decoder can't bound its output; 128 bytes hold at most 32 blocks of 128 KiB, so 4 MiB."""
 MAX_FRAMES = 20_000
 """Compressed parts put one behind the other, as parallel compressors do."""
 MEMORY_LIMIT_BYTES = 1 << 27
