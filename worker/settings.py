@@ -71,3 +71,8 @@ class WorkerSettings(BaseSettings):
     def cache_folder(self) -> Path:
         """Goldens and builds that may be used again."""
         return self.worker_dir / "cache"
+
+    @property
+    def scratch_folder(self) -> Path:
+        """The process pool's own files, one folder per worker."""
+        return self.worker_dir / "scratch"

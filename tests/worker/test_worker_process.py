@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -72,6 +73,21 @@ def test_a_worker_that_stops_gives_its_run_back_uncounted(host: Host) -> None:
     with host.session() as session:
         service.cancel(session, session.get_one(Submission, run.submission_id, with_for_update=True), run.queued_at)
         assert session.scalars(select(Worker)).one().state is WorkerState.DOWN
+
+
+def test_a_killed_worker_leaves_nothing_outside_its_folder_and_the_next_one_clears_that(host: Host) -> None:
+    scratch, before = host.settings.scratch_folder, set(Path(tempfile.gettempdir()).glob("pymp-*"))
+    process = host.start("worker", "run")
+    assert within(60, lambda: is_up(host) and bool(children(process.pid))), host.logs()
+    assert [folder.name for folder in scratch.iterdir()] == [str(process.pid)]
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    assert [folder.name for folder in scratch.iterdir()] == [str(process.pid)]
+    with host.running("worker", "run") as following:
+        assert within(60, lambda: [folder.name for folder in scratch.iterdir()] == [str(following.pid)]), host.logs()
+        assert within(60, lambda: bool(children(following.pid))), host.logs()
+    assert list(scratch.iterdir()) == []
+    assert set(Path(tempfile.gettempdir()).glob("pymp-*")) - before == set()
 
 
 def test_a_worker_without_its_hidden_cases_takes_no_lease_and_says_why(host: Host, tmp_path: Path) -> None:
