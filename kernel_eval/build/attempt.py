@@ -10,13 +10,13 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kernel_eval.build.wheel import MAX_WHEEL_BYTES, WHEEL_SUFFIX
 from kernel_eval.sandbox.box import CommandOutcome, run_command
 from kernel_eval.sandbox.capped_log import CappedLog
-from kernel_eval.sandbox.host import build_policy
+from kernel_eval.sandbox.host import build_policy, neutral
 from kernel_eval.sandbox.workspace import UnsafeFile, Workspace
 from kernel_eval.settings import Settings
 
@@ -60,8 +60,14 @@ def _boxed(source: Path, settings: Settings, timeout_s: float) -> Attempt:
         _fill(workspace.path, source)
         policy = build_policy(settings.threads)
         outcome = run_command(policy, COMMAND, timeout_s, LOG_CAP_BYTES, workspace=workspace)
+        outcome = replace(outcome, log=_neutral_log(outcome.log))
         names = [name for name in workspace.list_files(DIST) if name.endswith(WHEEL_SUFFIX)]
         return Attempt(outcome, tuple(_taken(workspace, name) for name in names[:MAX_WHEELS]))
+
+
+def _neutral_log(log: bytes) -> bytes:
+    """The log as others may read it; bytes that are no text stay as they are."""
+    return neutral(log.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
 
 
 def _fill(target: Path, source: Path) -> None:

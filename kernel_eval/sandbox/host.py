@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,11 +18,23 @@ def _here(paths: tuple[str, ...]) -> tuple[Bind, ...]:
     return tuple(Bind(Path(path), Path(path)) for path in paths if Path(path).exists())
 
 
+NEUTRAL = "/python"
+"""How the interpreter's place on this host is called wherever others may read it."""
+
+
 def interpreter_binds() -> tuple[Bind, ...]:
     """The Python that runs the judge, with its packages, at the same paths."""
     prefixes = dict.fromkeys(Path(prefix) for prefix in (sys.base_prefix, sys.prefix))
     outside = [prefix for prefix in prefixes if not prefix.is_relative_to("/usr")]
     return tuple(Bind(prefix, prefix) for prefix in outside)
+
+
+def neutral(text: str) -> str:
+    """Text of a box without the interpreter's place on this host, the only path of the host's own that a box shows."""
+    places = sorted((str(bind.target) for bind in interpreter_binds()), key=len, reverse=True)
+    if not places:
+        return text
+    return re.sub(rf"(?:{'|'.join(map(re.escape, places))})(?![\w.-])", NEUTRAL, text)
 
 
 def system_binds() -> tuple[Bind, ...]:

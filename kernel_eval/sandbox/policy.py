@@ -61,7 +61,7 @@ class BuildPolicy:
     limits: BoxLimits = field(default_factory=lambda: BoxLimits(8 * GIB, 512, 2 * GIB))
     environment: Mapping[str, str] = field(default_factory=dict)
     tmpfs: tuple[Tmpfs, ...] = (Tmpfs(Path("/tmp"), 2 * GIB), Tmpfs(Path("/dev/shm"), 64 * MIB))
-    work_dir: Path = Path("/hap/work")
+    work_dir: Path = Path("/build")
 
 
 BASE_ENVIRONMENT: Mapping[str, str] = {

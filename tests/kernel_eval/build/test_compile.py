@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 import zipfile
 from collections.abc import Callable
@@ -14,6 +15,7 @@ import pytest
 from kernel_eval.build.compile import build_candidate
 from kernel_eval.errors import UsageError
 from kernel_eval.model import Build, Candidate
+from kernel_eval.sandbox.host import neutral
 from kernel_eval.settings import Settings
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -146,6 +148,36 @@ def test_a_build_sees_no_network_and_nothing_of_the_host(build_of: BuildOf) -> N
     assert "eth0" not in text
     assert "HOME=/tmp" in text
     assert text.endswith("True\n")
+
+
+def test_a_log_names_no_place_of_the_host(build_of: BuildOf, tmp_path: Path) -> None:
+    look = "import sys, sysconfig, importlib.util as u; print(sys.prefix, sysconfig.get_paths(), u.find_spec('torch'))"
+    script = f'pwd; env; mount; ls -l /proc/self/fd; python -c "{look}"; c++ -v -c $PWD/csrc/ops/*/*.cpp; exit 1\n'
+    build = build_of(script, OPERATORS)
+    text = build.log.decode() + build.message + str(build.set_aside)
+    assert "/build/csrc/ops/bad/bad.cpp:1" in text
+    assert "/python/lib" in text
+    for place in {str(tmp_path), str(EXAMPLES.parent), *map(str, outside_usr(sys.prefix, sys.base_prefix))}:
+        assert place not in text
+
+
+def outside_usr(*prefixes: str) -> list[Path]:
+    return [Path(prefix) for prefix in prefixes if not Path(prefix).is_relative_to("/usr")]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("-I{0}/include", "-I/python/include"),
+        ("'{0}'", "'/python'"),
+        ("{0}", "/python"),
+        ("{0}s/x {0}-old/x {0}.d {0}_x", "{0}s/x {0}-old/x {0}.d {0}_x"),
+        ("{0}/a:{0}/b", "/python/a:/python/b"),
+    ],
+)
+def test_the_interpreters_place_is_told_as_python(text: str, expected: str) -> None:
+    for prefix in outside_usr(sys.prefix, sys.base_prefix):
+        assert neutral(text.format(prefix)) == expected.format(prefix)
 
 
 OPERATORS = {

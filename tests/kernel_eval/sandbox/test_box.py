@@ -182,7 +182,7 @@ class TestWorkspace:
 class TestFailsClosed:
     """With a part missing, the command must never run."""
 
-    SCRIPT = "touch /hap/work/canary"
+    SCRIPT = "touch /build/canary"
 
     def refused(self, part: str) -> None:
         with Workspace(MIB) as space:
