@@ -31,8 +31,8 @@ _TIMEOUT = click.option(
 _WAIT = click.option("--wait/--no-wait", default=False, help="Wait until it is settled and print the result.")
 _EXITS = """\b
 Exit codes:
-  0  done; with --wait: published, and every operator of the board is solved
-  1  with --wait: judged and something failed, or not published (held, cancelled, withdrawn)
+  0  done; with --wait: published, every operator of the board is solved and none is on hold
+  1  with --wait: judged and something failed or is on hold, or cancelled, or withdrawn
   2  the call can't be used: option, address, token, name, field or archive; nothing was kept
   3  the service failed, can't be reached, or took longer than --timeout"""
 

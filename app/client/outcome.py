@@ -11,7 +11,7 @@ class Exit(IntEnum):
     """What the command line ends with; the same numbers as `kernel-eval`'s."""
 
     PASSED = 0
-    """Done; where it waited: published, and every operator of the board solved."""
+    """Done; where it waited: published, every operator of the board solved and none on hold."""
     FAILED = 1
     """Judged, and something of it failed; or not published: held, cancelled, withdrawn."""
     USAGE = 2
@@ -25,5 +25,5 @@ def settled_exit(view: Mapping[str, Any], result: Mapping[str, Any] | None) -> E
     operators = result["operators"] if result else []
     if view["status"] == "failed" or any(row["verdict"] == "internal_error" for row in operators):
         return Exit.OURS
-    solved = bool(operators) and all(row["solved"] for row in operators)
+    solved = bool(operators) and all(row["solved"] and row["publication"] != "held" for row in operators)
     return Exit.PASSED if view["status"] == "published" and solved else Exit.FAILED

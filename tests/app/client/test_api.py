@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 import socket
+import ssl
+import subprocess
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 
@@ -105,6 +109,21 @@ def test_nobody_listening_is_the_services_fault_after_some_tries() -> None:
 def test_https_where_there_is_none_is_a_wrong_address(server: ThreadingHTTPServer) -> None:
     with pytest.raises(UsageError, match="no trusted TLS connection"):
         Client(f"https://127.0.0.1:{server.server_port}").standings("200")
+
+
+def test_a_certificate_that_nobody_vouches_for_is_a_wrong_address(server: ThreadingHTTPServer, tmp_path: Path) -> None:
+    if shutil.which("openssl") is None:
+        pytest.skip("no openssl on this machine, so no certificate can be made")
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    made = ["-newkey", "rsa:2048", "-nodes", "-keyout", str(key), "-x509", "-out", str(certificate)]
+    order = ["openssl", "req", *made, "-days", "1", "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"]
+    subprocess.run(order, check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    server.handle_error = lambda *_: None  # type: ignore[method-assign]
+    with pytest.raises(UsageError, match=r"no trusted TLS connection \(self.signed certificate"):
+        Client(f"https://127.0.0.1:{server.server_port}", "hapb_x").standings("200")
 
 
 def test_a_wrong_setting_of_this_machine_is_told_without_a_trace(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,12 +8,13 @@ from app.client.outcome import Exit, settled_exit
 from app.lifecycle import SETTLED
 from kernel_eval.model import Verdict
 
-RIGHT = {"verdict": "accepted", "solved": True}
-HIDDEN_WRONG = {"verdict": "accepted", "solved": False}
+RIGHT = {"verdict": "accepted", "solved": True, "publication": "standing"}
+HIDDEN_WRONG = {"verdict": "hidden_failed", "solved": False, "publication": "standing"}
+ON_HOLD = {"verdict": "accepted", "solved": True, "publication": "held"}
 
 
 def rows(*verdicts: str) -> list[dict[str, object]]:
-    return [{"verdict": verdict, "solved": verdict == "accepted"} for verdict in verdicts]
+    return [{**RIGHT, "verdict": verdict, "solved": verdict == "accepted"} for verdict in verdicts]
 
 
 @pytest.mark.parametrize(
@@ -22,6 +23,7 @@ def rows(*verdicts: str) -> list[dict[str, object]]:
         ("published", rows("accepted", "accepted"), Exit.PASSED),
         ("published", rows("accepted", "wrong_values"), Exit.FAILED),
         ("published", [RIGHT, HIDDEN_WRONG], Exit.FAILED),
+        ("published", [RIGHT, ON_HOLD], Exit.FAILED),
         ("published", rows("build_failed", "build_failed"), Exit.FAILED),
         ("published", rows("accepted", "internal_error"), Exit.OURS),
         ("published", [], Exit.FAILED),
