@@ -14,6 +14,7 @@ from app.auth.cookie import CookieSigner
 from app.boards import endpoints as boards
 from app.db.session import Database, make_engine
 from app.entries import endpoints as entries
+from app.head import HeadRequests
 from app.operators import endpoints as operators
 from app.portal import Portal
 from app.queue import Dispatcher, celery_sender
@@ -48,6 +49,7 @@ def create_app(settings: AppSettings | None = None) -> FastAPI:
     app = bare_app(_lifespan(portal, dispatcher))
     app.state.portal = portal
     mount(app)
+    app.add_middleware(HeadRequests)
     app.add_middleware(RequestLog)
     return app
 

@@ -14,6 +14,7 @@ from app.boards.export import standings_csv
 from app.boards.schemas import BoardView, OperatorStandingsView, StandingsView
 from app.boards.service import StandingsQuery
 from app.portal import portal_of
+from kernel_eval.model import Level
 
 router = APIRouter(prefix="/boards", tags=["boards"])
 MAX_EXPORT_ROWS = 1_000_000
@@ -23,7 +24,7 @@ def standings_query(
     as_of: Annotated[
         datetime | None, Query(description="The board as it stood then; UTC where no zone is given.")
     ] = None,
-    level: Annotated[str | None, Query(pattern=r"^L[1-4]$")] = None,
+    level: Level | None = None,
     operator: str | None = None,
     dsl: str | None = None,
     cursor: str | None = None,

@@ -11,5 +11,5 @@ class OperatorNotFound(NotFound):
     slug = "operator-not-found"
 
     def __init__(self, name: str, suite: str | None) -> None:
-        where = f"Suite {suite!r}" if suite else "No suite"
-        super().__init__(f"{where} has no operator {name!r}. `GET /api/v1/operators` lists them.")
+        known = f"Suite {suite!r} has no operator {name!r}." if suite else f"There is no operator {name!r}."
+        super().__init__(f"{known} `GET /api/v1/operators` lists them.")

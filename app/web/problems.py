@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from inspect import isawaitable
 from typing import Final
 
@@ -13,11 +13,12 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from app.errors import PortalError
+from app.errors import PortalError, validation_faults
 from app.web.reader import reader_of
 from app.web.site import Site, site_of
 from app.web.translation import Language
 from app.web.translation import mark as N_  # noqa: N812 - the name the catalogue tools look for
+from kernel_eval.errors import Fault
 
 Handler = Callable[[Request, Exception], Response | Awaitable[Response]]
 
@@ -60,21 +61,26 @@ STEPS: Final[Mapping[int, tuple[str, ...]]] = {
 
 @dataclass(frozen=True)
 class ProblemView:
-    """An error's page."""
+    """An error's page; `faults` says of each parameter what is wrong with it, in English."""
 
     status: int
     title: str
     detail: str
+    faults: tuple[Fault, ...]
     steps: tuple[str, ...]
 
 
-def problem_view(site: Site, language: Language, status: int, detail: str) -> ProblemView:
+PARAMETERS: Final = N_("The address asks for something that it cannot:")
+
+
+def problem_view(site: Site, language: Language, status: int, detail: str, faults: Sequence[Fault] = ()) -> ProblemView:
     """What the page of an error says; statuses without words of their own speak as 422 or 500 do."""
     gettext = site.speeches[language].gettext
     known = status if status in TITLES else 500 if status >= 500 else 422
     said = gettext(detail) if detail else ""
     steps = tuple(gettext(step) for step in STEPS[known])
-    return ProblemView(status, gettext(TITLES[known]), said, steps)
+    named = tuple(replace(fault, where=fault.where.rsplit(".", 1)[-1]) for fault in faults)
+    return ProblemView(status, gettext(TITLES[known]), said, named, steps)
 
 
 def wants_page(request: Request) -> bool:
@@ -103,10 +109,17 @@ def _page_or(handler: Handler) -> Handler:
 
 def _as_page(request: Request, response: Response, error: Exception) -> Response:
     site, reader = site_of(request), reader_of(request)
-    detail = error.detail if isinstance(error, PortalError) else ""
-    view = problem_view(site, reader.language, response.status_code, detail)
+    detail, faults = _said(error)
+    view = problem_view(site, reader.language, response.status_code, detail, faults)
     page = site.page("pages/problem.html", reader, view.status, problem=view, section="")
     for name in ("www-authenticate", "retry-after", "allow"):
         if name in response.headers:
             page.headers[name] = response.headers[name]
     return page
+
+
+def _said(error: Exception) -> tuple[str, Sequence[Fault]]:
+    """What an error says of itself, and every fault that it found."""
+    if isinstance(error, PortalError):
+        return error.detail, error.faults
+    return (PARAMETERS, validation_faults(error.errors())) if isinstance(error, RequestValidationError) else ("", ())

@@ -10,6 +10,7 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query
 from fastapi.responses import Response
 from markupsafe import Markup
+from pydantic import BeforeValidator
 
 from app.boards import service
 from app.boards.schemas import BoardView, StandingRow, StandingsView
@@ -25,11 +26,14 @@ from app.web.views.naming import entry_made, entry_name
 from app.web.views.operator_map import TwinRow, column_names, heat_rows, twin_rows
 from app.web.visit import Visit, Visiting, redirect
 from app.web.words import hardware_name
+from kernel_eval.model import Level
 
 router = APIRouter()
 PAGE_ROWS: Final = 100
 SEARCHED_ROWS: Final = 1_000_000
 MAP_COLUMNS: Final = 20
+UNSET: Final = BeforeValidator(lambda text: text or None)
+"""A form sends a choice that nobody made as empty text."""
 
 
 class DateUnreadable(Refused):
@@ -110,20 +114,20 @@ def show_boards(visit: Visiting) -> Response:
 def show_board(
     visit: Visiting,
     slug: str,
-    level: Annotated[str, Query(max_length=2)] = "",
+    level: Annotated[Level | None, UNSET] = None,
     dsl: Annotated[str, Query(max_length=40)] = "",
     q: Annotated[str, Query(max_length=100)] = "",
-    as_of: Annotated[str, Query(max_length=10)] = "",
-    sort: Annotated[str, Query(max_length=10)] = "",
-    order: Annotated[str, Query(max_length=10)] = "",
-    cursor: Annotated[str, Query(max_length=200)] = "",
+    as_of: str = "",
+    sort: Annotated[lines.Sort | None, UNSET] = None,
+    order: Annotated[lines.Order | None, UNSET] = None,
+    cursor: str = "",
 ) -> Response:
     """A board: ranking, heat map, what it pins."""
-    query = lines.Query(level, dsl, q.strip(), as_of, sort, order)
+    query = lines.Query(level or "", dsl, q.strip(), as_of, sort or "", order or "")
     everything = bool(query.search or query.sort)
     asked = StandingsQuery(
         as_of=end_of_day(as_of),
-        level=level or None,
+        level=level,
         dsl=dsl or None,
         cursor=None if everything else cursor or None,
         limit=SEARCHED_ROWS if everything else PAGE_ROWS,
@@ -209,7 +213,7 @@ def _searched(row: StandingRow) -> str:
 
 
 def sorted_rows(rows: Sequence[StandingRow], query: lines.Query) -> list[StandingRow]:
-    """Rows in the order that the address asks for; equal ones, and unknown orders, by rank."""
+    """Rows in the order that the address asks for; equal ones by rank."""
     ranked = sorted(rows, key=lambda row: row.rank)
     if query.sort == "entry":
         return sorted(ranked, key=lambda row: entry_name(row.entry).casefold(), reverse=query.order == "descending")

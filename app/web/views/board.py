@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from typing import Final
 from urllib.parse import urlencode
 
@@ -19,6 +20,22 @@ from app.web.words import hardware_name
 
 TIE: Final = 0.05
 """Totals are shown with one decimal; a smaller lead than half of the last one reads as none."""
+
+
+class Sort(StrEnum):
+    """What the table may be sorted by."""
+
+    ENTRY = "entry"
+    TOTAL = "total"
+    SOLVED = "solved"
+    DATE = "date"
+
+
+class Order(StrEnum):
+    """In which order, as `aria-sort` names it."""
+
+    ASCENDING = "ascending"
+    DESCENDING = "descending"
 
 
 @dataclass(frozen=True)

@@ -158,7 +158,9 @@ def test_operators_with_their_public_cases_and_anchors(full: Stage) -> None:
     assert exp["public_cases"] == 20
     cases = get(full, "/operators/exp/cases")["cases"]
     assert [case["case_id"] for case in cases] == list(range(1, 21))
-    assert full.http.get(f"{API}/operators/nope").status_code == 404
+    assert full.http.get(f"{API}/operators/GELU").json()["detail"].startswith("There is no operator 'GELU'.")
+    elsewhere = full.http.get(f"{API}/operators/gelu", params={"suite": "other"}).json()["detail"]
+    assert elsewhere.startswith("Suite 'other' has no operator 'gelu'.")
     assert get(full, "/operators", suite="other") == []
 
 
