@@ -33,12 +33,17 @@ class OperatorView(OperatorSummary):
 
 
 class CaseSpecView(BaseModel):
-    """A public case. `spec` has `shapes`, `dtypes`, `attributes`, `value_ranges`, `note`; times in µs."""
+    """A public case. `spec` has `shapes`, `dtypes`, `attributes`, `value_ranges`, `note`; times in µs.
+
+    `baseline_provenance` is `measured`, `derived` or `capped`. A derived baseline is a multiple of the limit; it stands
+    in until a run has measured the case.
+    """
 
     operator: str
     case_id: int
     spec: dict[str, Any]
     baseline_us: float | None = None
+    baseline_provenance: str | None = None
     limit_us: float | None = None
     bottleneck: str | None = None
 

@@ -92,6 +92,7 @@ def _case(operator: str, case: PublicCase, anchor: AnchorRow | None) -> CaseSpec
         case_id=case.case_id,
         spec=case.spec,
         baseline_us=anchor.baseline_us if anchor else None,
+        baseline_provenance=anchor.provenance if anchor else None,
         limit_us=anchor.limit_us if anchor else None,
         bottleneck=anchor.bottleneck if anchor else None,
     )

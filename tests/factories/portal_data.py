@@ -25,7 +25,8 @@ from app.workers import service as workers
 from kernel_eval.model import Suite, Verdict
 from kernel_eval.suite import default_bench_data, load_suite
 from tests.factories.judged_reports import PEAKS, Kernel, report_on, with_hidden_cases
-from worker.record import Judged, rows_of, run_report
+from worker import anchors
+from worker.record import Judged, measured_baselines, rows_of, run_report
 from worker.register import register
 from worker.settings import WorkerSettings
 
@@ -151,6 +152,9 @@ def record(session: Session, suite: Suite, entrant: Entrant, lease: Lease, now: 
     sources = {name: hashlib.sha256(f"{entrant.agent}/{name}/{seed}".encode()).hexdigest() for name in entrant.kernels}
     judged = Judged(report, sources)
     session.add_all(rows_of(judged, lease.run_id))
+    board = session.scalars(select(Board).where(Board.slug == lease.board)).one()
+    assert board.anchors_id is not None
+    anchors.record_baselines(session, board.anchors_id, measured_baselines(report.operators), now)
     runs.finish(session, lease, now, run_report(report))
 
 

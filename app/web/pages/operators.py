@@ -59,6 +59,7 @@ def _assembled(
         description=lines.description(operator, visit.reader.language),
         accuracy=lines.accuracy_rules(operator.spec, visit.gettext),
         cases=tuple(lines.case_line(case) for case in cases.cases),
+        unmeasured=any(case.baseline_provenance == lines.DERIVED for case in cases.cases),
         ranking=tuple(
             lines.ranking_line(
                 row, ThreeAxis(row.compile_points, row.correct_points, row.performance_points), visit.gettext

@@ -20,13 +20,14 @@ from app.web.views.comparing import output_rules
 from app.web.views.naming import attribute_words, case_elements, case_inputs, entry_made, entry_name, range_words
 from kernel_eval.model.tensor import ITEM_BYTES
 
+DERIVED: Final = "derived"
 ALIGNMENT_BYTES: Final = 512
 """A case is aligned where every input's innermost row is a multiple of this."""
 
 
 @dataclass(frozen=True)
 class CaseLine:
-    """A public case as the table shows it; times in µs."""
+    """A public case as the table shows it; times in µs, no baseline before one is measured."""
 
     case_id: int
     inputs: str
@@ -67,6 +68,7 @@ class OperatorPage:
     description: Markup
     accuracy: tuple[str, ...]
     cases: tuple[CaseLine, ...]
+    unmeasured: bool
     ranking: tuple[RankingLine, ...]
     board_href: str
     board_title: str
@@ -88,7 +90,7 @@ def case_line(case: CaseSpecView) -> CaseLine:
         values=range_words(spec.get("value_ranges", ())),
         elements=case_elements(spec),
         aligned=is_aligned(spec),
-        baseline_us=case.baseline_us,
+        baseline_us=None if case.baseline_provenance == DERIVED else case.baseline_us,
         limit_us=case.limit_us,
         bottleneck=case.bottleneck or "",
     )
