@@ -134,7 +134,8 @@ def _fill(row: CaseFigures, case: CaseResult) -> None:
     row.hap, row.published_hap = case.hap, case.published_hap
     row.candidate_us, row.candidate_mad_us = own.median_us, own.mad_us
     row.candidate_low_us, row.candidate_high_us = own.interval_us or (None, None)
-    row.baseline_us = case.baseline.median_us if case.baseline else None
+    measured_us = case.baseline.median_us if case.baseline else None
+    row.baseline_us = case.anchor_us if measured_us is None else measured_us
     row.limit_us = case.limit.limit_us if case.limit else None
     row.bottleneck = str(case.limit.bottleneck) if case.limit else None
     row.mean_re = _finite(compared.mean_re) if compared else None

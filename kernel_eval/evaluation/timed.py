@@ -24,6 +24,7 @@ from kernel_eval.model import (
     Measurement,
     MeasurementState,
     Operator,
+    Provenance,
     Severity,
     Verdict,
 )
@@ -44,7 +45,7 @@ def time_cases(
 ) -> tuple[list[CaseResult], list[Flag]]:
     """The results with times for those that were accepted, and flags on the operator as a whole.
 
-    A failure while timed changes a case's verdict.
+    A failure while timed changes a case's verdict. What has no time has its limit all the same.
     """
     cases = {(case.split, case.case_id): case for case in session.suite.cases_of(operator.name)}
     accepted = sum(result.accepted for result in results)
@@ -59,8 +60,24 @@ def time_cases(
             position += 1
             result = _time_case(session, operator, cases[result.split, result.case_id], result, budget, ratios)
             session.tell(CaseTimed(result, result.split, position, accepted))
+        if result.limit is None:
+            result = _untimed(session, operator, cases[result.split, result.case_id], result)
         done.append(result)
     return done, operator_flags(operator, ratios)
+
+
+def _untimed(session: Session, operator: Operator, case: Case, result: CaseResult) -> CaseResult:
+    """The case with what is known of it without a time: its limit, and its baseline if one was measured before."""
+    anchor = session.anchors.anchors.get(case.key) if session.anchors else None
+    if anchor is None:
+        pool_bytes = plan_of(operator, case, session.peaks).pool_bytes
+        return replace(result, limit=_limit(session, operator, case, pool_bytes))
+    measured = anchor.provenance is Provenance.MEASURED
+    return replace(result, limit=anchor.limit, anchor_us=anchor.baseline_us if measured else None)
+
+
+def _limit(session: Session, operator: Operator, case: Case, pool_bytes: int) -> Limit:
+    return NO_LIMIT if operator.foreign else cpu_limit(operator, case, session.peaks, pool_bytes)
 
 
 def _time_case(
@@ -128,7 +145,7 @@ def measure_case(session: Session, operator: Operator, case: Case) -> Trial:
     plan = plan_of(operator, case, session.peaks)
     known = KnownOutputs(session.goldens, operator, case, plan.known, stand.bench.pool)
     stand.overheads.prepare(call)
-    limit = NO_LIMIT if operator.foreign else cpu_limit(operator, case, session.peaks, plan.pool_bytes)
+    limit = _limit(session, operator, case, plan.pool_bytes)
     limit_us = None if operator.foreign else limit.limit_us
     subject = Subject(
         operator=operator.name,

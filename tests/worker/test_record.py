@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import psycopg
@@ -108,3 +109,13 @@ def test_the_first_measured_baseline_stays_and_later_ones_do_not_change_it(queue
             session.scalar(select(func.count()).select_from(kind)) for kind in (AnchorRow, HiddenAnchorRow)
         )
     assert (public, hidden) == (len(queue.suite.operators) * 20, len(queue.suite.operators) * 80)
+
+
+def test_a_case_without_a_time_shows_the_baseline_that_was_measured_before(queue: Queue) -> None:
+    report = report_on(queue.suite, everything(queue, Kernel(0.5)), seed=1)
+    first = report.operators[0]
+    untimed = replace(first.cases[0], verdict=Verdict.WRONG_VALUES, candidate=None, baseline=None, anchor_us=12.5)
+    changed = replace(report, operators=(replace(first, cases=(untimed,)),))
+    (row,) = (row for row in rows_of(Judged(changed, {}), 1) if isinstance(row, CaseResult))
+    assert untimed.limit is not None
+    assert (row.candidate_us, row.baseline_us, row.limit_us) == (None, 12.5, untimed.limit.limit_us)

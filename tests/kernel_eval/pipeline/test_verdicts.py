@@ -132,3 +132,12 @@ def test_without_a_sandbox_the_report_says_that_it_is_not_to_be_trusted(judge: J
     report = judge(RIGHT, sandboxed=False)
     assert not report.trusted
     assert set(verdicts(report).values()) == {Verdict.ACCEPTED}
+
+
+def test_a_case_that_is_wrong_has_no_time_but_its_limit(judge: Judge) -> None:
+    wrong = RIGHT.replace("return ", "return 1 + ")
+    report = judge(wrong, case_ids=(1, 2), timed=True)
+    for case in report.operators[0].cases:
+        assert (case.verdict, case.candidate, case.baseline) == (Verdict.WRONG_VALUES, None, None)
+        assert case.limit is not None
+        assert case.limit.limit_us > 0
