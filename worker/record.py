@@ -29,7 +29,7 @@ from kernel_eval.model import (
     strongest,
 )
 from kernel_eval.report.codec import to_plain
-from kernel_eval.score import noise_band
+from kernel_eval.score import failure_message, noise_band
 
 HIDDEN_FLAG = "Raised on hidden cases; a reviewer sees the evidence."
 ALWAYS_SHOWN = frozenset({Verdict.BUILD_FAILED, Verdict.LOAD_FAILED, Verdict.TAMPERED, Verdict.INTERNAL_ERROR})
@@ -107,8 +107,7 @@ def shown_verdict(result: OperatorResult) -> Verdict:
 def _shown_message(result: OperatorResult) -> str:
     if result.verdict in ALWAYS_SHOWN or not _of(result, Split.HIDDEN):
         return _clean(result.message)
-    failed = [case for case in _of(result, Split.PUBLIC) if not case.accepted]
-    return _clean(failed[0].message) if failed else ""
+    return _clean(failure_message(_of(result, Split.PUBLIC)))
 
 
 def _counts(result: OperatorResult) -> Counts:

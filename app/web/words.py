@@ -53,7 +53,9 @@ VERDICT_ADVICE: Final[Mapping[str, str]] = {
         "values and attributes: test the corners that the public cases leave out."
     ),
     "wrong_structure": N_("Return exactly the declared tensors: count, dtype, shape, contiguous, on the right device."),
-    "crashed": N_("Run the case locally with `kernel-eval`; the log excerpt has the signal or the exception."),
+    "crashed": N_(
+        "The message names the signal or the exception; run the case locally with `kernel-eval` to see more."
+    ),
     "timed_out": N_("A case may take ten seconds or twenty times the baseline, whichever is longer."),
     "out_of_memory": N_("Allocate less: the memory of the box is limited, and temporaries count."),
     "load_failed": N_("The package was built but could not be imported, or does not export the operator."),

@@ -18,7 +18,7 @@ from kernel_eval.model import (
     Suite,
     Verdict,
 )
-from kernel_eval.score import score_operator
+from kernel_eval.score import failure_message, score_operator
 
 
 def judge_operators(session: Session, build: Build) -> list[OperatorResult]:
@@ -59,7 +59,7 @@ def judge_operator(session: Session, operator: Operator) -> OperatorResult:
         len(cases),
         timed=session.settings.timed,
         flags=flags,
-        message=_message(results),
+        message=failure_message(results),
     )
 
 
@@ -86,10 +86,3 @@ def unbuilt_operator(
         message=message,
         log_excerpt=excerpt,
     )
-
-
-def _message(results: list[CaseResult]) -> str:
-    """What all cases say, where they all say the same: a package that doesn't load, a missing function."""
-    said = {(result.verdict, result.message) for result in results}
-    (verdict, message) = next(iter(said))
-    return message if len(said) == 1 and verdict is not Verdict.ACCEPTED else ""

@@ -2,7 +2,7 @@
 
 from kernel_eval.score.board import Placed, Row, level_totals, rank, total
 from kernel_eval.score.case import CaseScore, Concern, Decision, counted_hap, derived_baseline_us, score_case
-from kernel_eval.score.operator import PAPER_WEIGHTS, Weights, score_operator
+from kernel_eval.score.operator import PAPER_WEIGHTS, Weights, failure_message, score_operator
 from kernel_eval.score.publish import UNDECIDED, Decisions, Published, publish
 from kernel_eval.score.rescore import rescore_operator
 from kernel_eval.score.standing import Attempt, Pool, best_pool, exceeds, noise_band
@@ -25,6 +25,7 @@ __all__ = [
     "counted_hap",
     "derived_baseline_us",
     "exceeds",
+    "failure_message",
     "level_totals",
     "noise_band",
     "publish",

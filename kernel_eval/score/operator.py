@@ -81,6 +81,18 @@ def score_operator(
     )
 
 
+def failure_message(cases: Sequence[CaseResult]) -> str:
+    """What the failed ones of an operator's cases say: once where all say the same, else how many, and the first."""
+    failed = [case for case in cases if not case.accepted]
+    if not failed:
+        return ""
+    first = failed[0]
+    if len(failed) == len(cases) and all(case.message == first.message for case in failed):
+        return first.message
+    said = first.message or str(first.verdict)
+    return f"{len(failed)} of {len(cases)} cases failed; the first, case {first.case_id}: {said}"
+
+
 def performance_points(haps: Sequence[float], case_count: int, weights: Weights) -> float:
     """The performance axis from what each accepted case counts."""
     return 100 * weights.performance * math.fsum(haps) / case_count

@@ -17,6 +17,7 @@ from app.submissions.intake import take_in
 from app.submissions.schemas import Dsl
 from app.web.faults import FormFault, form_fault
 from app.web.svg.markup import Gettext
+from app.web.translation import mark as N_  # noqa: N812 - the name the catalogue tools look for
 from app.web.visit import Visit, Visiting, redirect
 from kernel_eval.errors import Fault
 
@@ -26,6 +27,7 @@ EMPTY: Final[Mapping[str, str]] = {
     "visibility": "public",
 }  # fmt: skip
 DSL_NAMES: Final[Mapping[Dsl, str]] = {
+    Dsl.UNSTATED: N_("not stated"),
     Dsl.CPP: "C++",
     Dsl.ASCENDC: "Ascend C",
     Dsl.ACLNN: "aclnn",
@@ -97,7 +99,7 @@ def _form(visit: Visit, values: Mapping[str, str], faults: tuple[Fault, ...], st
     form = SubmitForm(
         boards=boards,
         fields=fields,
-        dsls=tuple((dsl.value, name) for dsl, name in DSL_NAMES.items()),
+        dsls=tuple((dsl.value, visit.gettext(name)) for dsl, name in DSL_NAMES.items()),
         values=values,
         faults=tuple(form_fault(fault, _labels(fields, visit.gettext), visit.gettext) for fault in faults),
         max_bytes=visit.portal.settings.max_upload_bytes,

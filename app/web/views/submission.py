@@ -76,8 +76,10 @@ class OperatorLine:
 
 
 def operator_line(result: OperatorResultView, specs: Specs, board: str, alone: bool, _: Gettext) -> OperatorLine:
-    """One operator; it is open where it stands alone."""
+    """One operator; it is open where it stands alone. What all its cases say alike is said once."""
     cases = tuple(_case(case, specs.get(case.case_id)) for case in result.cases)
+    failures = tuple(case for case in cases if case.verdict != "accepted")
+    same = len(failures) == len(cases) and {case.message for case in failures} == {result.message}
     points = ThreeAxis(result.compile_points, result.correct_points, result.performance_points)
     return OperatorLine(
         name=result.operator,
@@ -88,7 +90,7 @@ def operator_line(result: OperatorResultView, specs: Specs, board: str, alone: b
         verdict=result.verdict,
         cases_summary=_cases_summary(result, _),
         speedup=result.speedup,
-        message="" if any(case.message == result.message for case in cases) else result.message,
+        message=result.message if same or not failures else "",
         advice=_(VERDICT_ADVICE[result.verdict]) if result.verdict in VERDICT_ADVICE else "",
         flags=tuple(
             FlagLine(flag.flag, flag.severity, flag.message, "" if flag.case_id is None else f"#{flag.case_id}")
@@ -96,7 +98,7 @@ def operator_line(result: OperatorResultView, specs: Specs, board: str, alone: b
         ),
         strip=_strip(result, specs, _),
         cases=cases,
-        failures=tuple(case for case in cases if case.verdict != "accepted"),
+        failures=() if same else failures,
         hidden_summary=_hidden_summary(result, _),
         log=result.log_excerpt,
         href=operator_path(board, result.operator),
