@@ -133,7 +133,7 @@ def _filters() -> dict[str, Any]:
         "severity_word": lambda key: words.spelled(words.SEVERITY_WORDS, key),
         "badge_word": lambda key: words.spelled(words.BADGE_WORDS, key),
         "badge_meaning": lambda key: words.BADGE_MEANINGS.get(key, ""),
-        "rule_word": lambda key: words.spelled(words.RULE_WORDS, key),
+        "rule_word": words.rule_words,
     }
 
 

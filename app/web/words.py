@@ -138,17 +138,55 @@ BADGE_MEANINGS: Final[Mapping[str, str]] = {
 RULE_WORDS: Final[Mapping[str, str]] = {
     "first_screen": N_("mean and largest relative error"),
     "regions": N_("errors by region"),
+    "regions.normal": N_("errors of normal elements"),
+    "regions.normal_mean": N_("mean error of normal elements"),
+    "regions.small": N_("errors of small elements"),
+    "regions.small_size": N_("size of small elements"),
+    "regions.small_sum": N_("sum over small elements"),
+    "regions.cancellation": N_("errors of cancelled elements"),
+    "regions.cancellation_sum": N_("sum over cancelled elements"),
     "integers": N_("exact equality"),
+    "integers.tolerance": N_("difference of integers"),
+    "integers.mismatches": N_("number of integers that differ"),
+    "boolean": N_("exact equality"),
+    "exact": N_("exact equality"),
+    "signed_zero": N_("sign of zero"),
+    "allclose": N_("absolute and relative tolerance"),
     "special.nan": N_("positions of NaN"),
-    "special.inf": N_("signs of infinities"),
+    "special.infinity": N_("signs of infinities"),
+    "index": N_("indices"),
+    "index.distinct": N_("indices that repeat"),
+    "index.mean": N_("values that the indices find"),
+    "index.position": N_("indices beyond their position"),
+    "index.range": N_("indices out of range"),
+    "index.sentinel": N_("places without an index"),
+    "index.value": N_("values that the indices find"),
+    "untouched": N_("places that must stay untouched"),
     "structure": N_("structure of the outputs"),
+    "structure.outputs": N_("number of outputs"),
+    "structure.container": N_("tensor or list of tensors"),
+    "structure.count": N_("number of tensors in an output"),
+    "structure.type": N_("type of an output"),
+    "structure.device": N_("device of an output"),
     "structure.dtype": N_("dtype of an output"),
     "structure.shape": N_("shape of an output"),
-    "structure.count": N_("number of outputs"),
-    "structure.type": N_("type of an output"),
-    "structure.contiguous": N_("contiguity of an output"),
-    "structure.device": N_("device of an output"),
+    "structure.contiguity": N_("contiguity of an output"),
+    "get_output": N_("the suite's own check"),
+    "budget": N_("the operator's time is used up"),
+    "raised": N_("an exception"),
+    "build": N_("build failed"),
+    "not_measured": N_("no usable time"),
+    "internal": N_("our fault"),
 }
+"""By the judge's rule; `set.` and `stateful.` before one say how the output is declared."""
+DECLARED: Final = ("set.", "stateful.")
+
+
+def rule_words(rule: str) -> str:
+    """What a rule looks at, in English; where a verdict stands for it, the verdict's word."""
+    for prefix in DECLARED:
+        rule = rule.removeprefix(prefix)
+    return RULE_WORDS.get(rule) or spelled(VERDICT_WORDS, rule)
 
 
 def glyph(verdict: str) -> str:
