@@ -58,6 +58,7 @@ def _assembled(
         schema=operator.schema_text,
         description=lines.description(operator, visit.reader.language),
         accuracy=lines.accuracy_rules(operator.spec, visit.gettext),
+        threshold_reason=str(operator.spec.get("threshold_reason") or ""),
         cases=tuple(lines.case_line(case) for case in cases.cases),
         unmeasured=any(case.baseline_provenance == lines.DERIVED for case in cases.cases),
         ranking=tuple(

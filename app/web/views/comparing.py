@@ -14,12 +14,18 @@ def output_rules(output: Mapping[str, Any], _: Gettext) -> list[str]:
     listed = _(" (a list of tensors)") if output.get("tensor_list") else ""
     head = _head(str(output.get("comparator")), _)
     return [
-        head.format(name=name, listed=listed, dtype=output.get("dtype", "")),
+        head.format(name=name, listed=listed, dtype=_dtype_words(str(output.get("dtype", "")), _)),
         *_index_rules(output, name, rule, _),
         *_set_rules(output, name, rule, _),
         *_stateful_rules(output, name, rule, _),
         *_bounds(output, name, _),
     ]
+
+
+def _dtype_words(dtype: str, _: Gettext) -> str:
+    """A declared dtype: its name, or whose it is."""
+    source = dtype.removeprefix("same as ")
+    return dtype if source == dtype else _("same dtype as {name}").format(name=source)
 
 
 def _head(comparator: str, _: Gettext) -> str:

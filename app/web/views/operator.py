@@ -67,6 +67,7 @@ class OperatorPage:
     schema: str
     description: Markup
     accuracy: tuple[str, ...]
+    threshold_reason: str
     cases: tuple[CaseLine, ...]
     unmeasured: bool
     ranking: tuple[RankingLine, ...]
@@ -136,8 +137,6 @@ def accuracy_rules(spec: Mapping[str, Any], _: Gettext) -> tuple[str, ...]:
     for dtype, threshold in dict(spec.get("thresholds") or {}).items():
         form = _("For {dtype} this operator sets τ = {threshold}.")
         rules.append(form.format(dtype=dtype, threshold=power_of_two(float(threshold))))
-    if spec.get("threshold_reason"):
-        rules.append(_("Why: {reason}").format(reason=spec["threshold_reason"]))
     if spec.get("same_precision_relief"):
         rules.append(_("A long reduction: errors as large as those of PyTorch at the same precision are tolerated."))
     if spec.get("in_place"):

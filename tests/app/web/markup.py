@@ -9,6 +9,8 @@ from html.parser import HTMLParser
 VOID = frozenset(["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"])
 ADDRESSES = ("href", "src", "action", "srcset", "poster", "formaction", "data-live", "data-part")
 
+CODE = frozenset(["code", "pre", "script", "textarea"])
+
 
 @dataclass
 class Element:
@@ -29,6 +31,7 @@ class Page(HTMLParser):
     elements: list[Element] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
     _open: list[Element] = field(default_factory=list)
+    _said: list[tuple[str, str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         super().__init__()
@@ -60,6 +63,16 @@ class Page(HTMLParser):
     def handle_data(self, data: str) -> None:
         for element in self._open:
             element.text += data
+        if not {element.tag for element in self._open} & CODE and not self._is_code():
+            languages = [element.attributes["lang"] for element in self._open if "lang" in element.attributes]
+            self._said.append((languages[-1] if languages else "", data))
+
+    def _is_code(self) -> bool:
+        return any("mono" in element.attributes.get("class", "").split() for element in self._open)
+
+    def said_in(self, language: str) -> list[str]:
+        """Pieces of text that are in the page's language: not code, and not marked as another language."""
+        return [text for said, text in self._said if said == language]
 
     def all(self, *tags: str) -> Iterator[Element]:
         """Every element of these tags."""

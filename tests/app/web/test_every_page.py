@@ -33,6 +33,7 @@ PATHS = (
     "/nothing-here",
 )
 LANGUAGES = ("en", "zh")
+ENGLISH = re.compile(r"[A-Za-z]{3,} [a-z]{2,} [a-z]{2,}")
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
 
 
@@ -48,6 +49,16 @@ def test_a_page_is_whole_and_keeps_the_strict_policy(answer: httpx.Response) -> 
     assert page.faults == []
     assert_policy(answer, page)
     assert_structure(answer, page)
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_chinese_page_speaks_chinese_but_for_what_is_marked_as_english(reader: httpx.Client, path: str) -> None:
+    page = Page(reader.get(path, headers={"Accept-Language": "zh"}).text)
+    said = page.said_in("zh-Hans")
+    assert any(CHINESE.search(text) for text in said)
+    assert [text.strip() for text in said if ENGLISH.search(text) and not CHINESE.search(text)] == []
+    named = [e.attributes.get("aria-label", "") + e.attributes.get("title", "") for e in page.elements]
+    assert [text for text in named if ENGLISH.search(text)] == []
 
 
 def assert_policy(answer: httpx.Response, page: Page) -> None:
