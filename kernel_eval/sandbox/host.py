@@ -13,13 +13,12 @@ from kernel_eval.sandbox.policy import Bind, BoxLimits, BuildPolicy, RunPolicy, 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 SETTINGS = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives", "/sys/devices/system/cpu")
 
+NEUTRAL = "/python"
+"""How the interpreter's place on this host is called wherever others may read it."""
+
 
 def _here(paths: tuple[str, ...]) -> tuple[Bind, ...]:
     return tuple(Bind(Path(path), Path(path)) for path in paths if Path(path).exists())
-
-
-NEUTRAL = "/python"
-"""How the interpreter's place on this host is called wherever others may read it."""
 
 
 def interpreter_binds() -> tuple[Bind, ...]:
