@@ -112,6 +112,7 @@ class Evaluator:
         with keeper:
             try:
                 judged = self._judge(self._assignment(lease), keeper)
+                keeper.stop()
                 self._record(lease, judged)
             except (LeaseError, StoppedByUs, SandboxIncomplete) as reason:
                 _log.warning("run_stopped", reason=str(reason))

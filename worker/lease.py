@@ -62,6 +62,10 @@ class LeaseKeeper:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Ask no more: what is recorded next ends the lease by itself, and is refused where it is gone already."""
         self._done.set()
         self._thread.join()
 

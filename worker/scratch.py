@@ -6,14 +6,14 @@ import multiprocessing.util
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
+LAST = -101
+"""Behind the removal of the pool's own folder, which `multiprocessing` does with -100 when the process ends."""
 
-@contextmanager
-def pool_scratch(parent: Path) -> Iterator[Path]:
-    """A folder below `parent` for the pool's files while the block runs.
+
+def use_scratch(parent: Path) -> None:
+    """Let the pool keep its files in a folder of this process below `parent`, until it ends.
 
     What workers that were killed left below `parent` is removed. Only the pool's files go there: whatever else
     takes the system's temporary folder, a lock between judges for one, stays with it.
@@ -24,15 +24,12 @@ def pool_scratch(parent: Path) -> Iterator[Path]:
             shutil.rmtree(left, ignore_errors=True)
     own = parent / str(os.getpid())
     own.mkdir(mode=0o700)
+    multiprocessing.util.Finalize(None, shutil.rmtree, (own,), {"ignore_errors": True}, exitpriority=LAST)
     usual, tempfile.tempdir = tempfile.tempdir, str(own)
     try:
         multiprocessing.util.get_temp_dir()  # chosen once per process and kept for its children
     finally:
         tempfile.tempdir = usual
-    try:
-        yield own
-    finally:
-        shutil.rmtree(own, ignore_errors=True)
 
 
 def _lives(name: str) -> bool:

@@ -18,7 +18,7 @@ from worker.announce import Announcement
 from worker.celery_app import StopFlag, create_celery
 from worker.evaluate import Evaluator
 from worker.hidden import season_suite
-from worker.scratch import pool_scratch
+from worker.scratch import use_scratch
 from worker.settings import WorkerSettings
 
 EXIT_UNFIT = 3
@@ -112,5 +112,5 @@ def _why_not_for(board: Board, settings: WorkerSettings) -> str | None:
 def _serve(settings: WorkerSettings, stopping: StopFlag) -> None:
     child = ChildProcess(settings, stopping)
     app = create_celery(settings.broker_url, settings.worker_hardware, child.evaluate, child.prepare, stopping)
-    with pool_scratch(settings.scratch_folder):
-        app.worker_main([*ARGUMENTS, f"--hostname={settings.worker_hardware}@{settings.worker_name}"])
+    use_scratch(settings.scratch_folder)
+    app.worker_main([*ARGUMENTS, f"--hostname={settings.worker_hardware}@{settings.worker_name}"])

@@ -55,6 +55,15 @@ def test_a_kept_lease_outlives_its_first_deadline(queue: Queue) -> None:
     end(queue, lease)
 
 
+def test_a_keeper_that_was_stopped_asks_no_more_so_that_a_recorded_run_is_not_called_lost(queue: Queue) -> None:
+    lease = claimed(queue)
+    with LeaseKeeper(queue.worker, lease, lease_s=30.0, every_s=0.02) as keeper:
+        keeper.stop()
+        end(queue, lease)
+        time.sleep(0.2)
+        assert not keeper.gone
+
+
 def test_a_lease_that_another_attempt_took_is_gone(queue: Queue) -> None:
     lease = claimed(queue)
     with LeaseKeeper(queue.worker, lease, lease_s=30.0, every_s=0.05) as keeper:

@@ -73,6 +73,8 @@ def test_a_worker_that_stops_gives_its_run_back_uncounted(host: Host) -> None:
     with host.session() as session:
         service.cancel(session, session.get_one(Submission, run.submission_id, with_for_update=True), run.queued_at)
         assert session.scalars(select(Worker)).one().state is WorkerState.DOWN
+    assert "Traceback" not in host.logs()
+    assert list(host.settings.scratch_folder.iterdir()) == []
 
 
 def test_a_killed_worker_leaves_nothing_outside_its_folder_and_the_next_one_clears_that(host: Host) -> None:
